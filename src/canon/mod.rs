@@ -1,0 +1,19 @@
+//! Strict JSON to canonical bytes to digest: the one canonicaliser of the code base.
+//!
+//! [`parse`] reads I-JSON (RFC 7493) strictly into a borrowed tree, [`Value::to_jcs`] writes it after RFC 8785, and
+//! SHA-256 over those bytes is the digest that decides equality. A second recipe, what CPython's `json.dumps` writes with
+//! sorted keys, is computed from the same tree for display and migration and decides nothing.
+//!
+//! The input is a stranger's bytes and nothing about it is trusted. What other parsers lose silently is refused with a
+//! [`Code`]: duplicate members, integers that no double holds, lone surrogates. This module knows JSON, not descriptors.
+
+mod digest;
+mod document;
+mod parse;
+mod value;
+mod write;
+
+pub use digest::{Digest, NotADigest, NotHex, Recipe, Sha256};
+pub use document::{NotCanonical, from_jcs, to_jcs};
+pub use parse::{Code, MAX_BYTES, MAX_DEPTH, Refused, parse, parse_up_to};
+pub use value::{Object, Value};
