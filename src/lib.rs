@@ -7,3 +7,13 @@ pub mod canon;
 pub mod name;
 
 pub mod keys;
+
+pub mod attest;
+
+pub mod scan;
+
+pub mod review;
+
+pub mod event;
+
+pub mod pinset;
