@@ -7,3 +7,9 @@ pub mod canon;
 pub mod name;
 
 pub mod keys;
+
+#[cfg(feature = "server")]
+pub mod env;
+
+#[cfg(feature = "server")]
+pub mod config;
