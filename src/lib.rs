@@ -17,3 +17,9 @@ pub mod review;
 pub mod event;
 
 pub mod pinset;
+
+#[cfg(feature = "server")]
+pub mod env;
+
+#[cfg(feature = "server")]
+pub mod config;
