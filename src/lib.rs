@@ -23,3 +23,6 @@ pub mod env;
 
 #[cfg(feature = "server")]
 pub mod config;
+
+#[cfg(feature = "server")]
+pub mod cli;
