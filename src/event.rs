@@ -11,6 +11,7 @@ use crate::{
     attest::{Level, Role},
     canon::{Sha256, to_jcs},
     clock::Timestamp,
+    keys::{KeyId, VerifyingKey},
     name::{Alias, Kind, ServerName, SetName, Variant, Version},
     review::{Decision, Policy, ReviewerId},
 };
@@ -72,11 +73,11 @@ pub struct RegistryCreated {
     /// Grows when a registry starts anew under the same root.
     pub epoch: u64,
     /// Key id of the root key.
-    pub root_key: Sha256,
+    pub root_key: KeyId,
     /// Key id of the log key.
-    pub log_key: Sha256,
+    pub log_key: KeyId,
     /// Key id of the head key.
-    pub head_key: Sha256,
+    pub head_key: KeyId,
     /// The scanner's rules.
     pub ruleset: Sha256,
 }
@@ -137,8 +138,8 @@ pub struct AuthorityGranted {
     pub authority: String,
     /// The namespace or server it may speak for, or `*`.
     pub scope: String,
-    /// Public key in hex.
-    pub key: Sha256,
+    /// The public key.
+    pub key: VerifyingKey,
     /// Whether it speaks as publisher or as capture.
     pub role: Role,
     /// The account that holds the key, if one does.
