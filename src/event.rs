@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    attest::{Level, Role},
+    attest::{Artifact, Level, Role, Scope, Signer},
     canon::{Sha256, to_jcs},
     clock::Timestamp,
     keys::{KeyId, VerifyingKey},
@@ -109,7 +109,7 @@ pub struct Evidence {
     /// The level that the signer's authority gives.
     pub level: Level,
     /// The signer.
-    pub signer: String,
+    pub signer: Signer,
     /// The authority.
     pub authority: String,
     /// SHA-256 of the attestation as received.
@@ -119,7 +119,7 @@ pub struct Evidence {
     /// Endpoint URLs that the attestation names.
     pub remotes: Vec<String>,
     /// Package URLs with digest that the attestation names.
-    pub artifacts: Vec<String>,
+    pub artifacts: Vec<Artifact>,
 }
 
 /// The subject list of an attestation, in short.
@@ -137,7 +137,7 @@ pub struct AuthorityGranted {
     /// The authority's id.
     pub authority: String,
     /// The namespace or server it may speak for, or `*`.
-    pub scope: String,
+    pub scope: Scope,
     /// The public key.
     pub key: VerifyingKey,
     /// Whether it speaks as publisher or as capture.
@@ -169,7 +169,7 @@ pub struct AuthorityRevoked {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct SignerRevoked {
     /// The signer as pins name it.
-    pub signer: String,
+    pub signer: Signer,
     /// Pins whose evidence came at or after this moment are held.
     pub since: i64,
     /// SHA-256 of salt and reason.

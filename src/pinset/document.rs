@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    attest::{Level, Role},
+    attest::{Artifact, Level, Role, Signer},
     canon::{Digest, NotCanonical, Sha256, from_jcs, to_jcs},
     clock::Timestamp,
     name::{Alias, Kind, QualifiedName, ServerName, SetName, Variant, Version, WireName},
@@ -93,11 +93,11 @@ pub struct PinEvidence {
     /// The level of the evidence.
     pub level: Level,
     /// The signer.
-    pub signer: String,
+    pub signer: Signer,
     /// Endpoint URLs the attestation names.
     pub remotes: Vec<String>,
     /// Artifacts the attestation names.
-    pub artifacts: Vec<String>,
+    pub artifacts: Vec<Artifact>,
     /// Index of the leaf that recorded it.
     pub log_index: u64,
 }
