@@ -16,9 +16,9 @@ use crate::{
 };
 
 /// A set of 100,000 aliases is 20 MB; no fleet is near it.
-pub const MAX_SET_BYTES: usize = 32 << 20;
+pub(super) const MAX_SET_BYTES: usize = 32 << 20;
 /// 2,000 descriptors of one server, several digests each, with room for denials.
-pub const MAX_PINS_BYTES: usize = 32 << 20;
+pub(super) const MAX_PINS_BYTES: usize = 32 << 20;
 
 /// One version of a pin set.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
