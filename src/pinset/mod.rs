@@ -8,7 +8,9 @@
 
 mod document;
 
+pub mod head;
 mod state;
+pub mod trust;
 
 pub use document::{
     AliasEntry, Approval, Denial, Denied, Pin, PinEvidence, PinsDocument, PinsType, SetDocument, SetType,
