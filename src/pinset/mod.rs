@@ -12,6 +12,7 @@ pub mod head;
 mod set;
 mod state;
 pub mod trust;
+pub mod verdict;
 pub mod verify;
 
 pub use document::{
