@@ -8,12 +8,18 @@
 
 mod document;
 
+pub mod head;
+mod set;
 mod state;
+pub mod trust;
+pub mod verdict;
+pub mod verify;
 
 pub use document::{
     AliasEntry, Approval, Denial, Denied, Pin, PinEvidence, PinsDocument, PinsType, SetDocument, SetType,
 };
 
+pub use set::{AliasPins, PinSet};
 pub use state::{
     AliasState, AuthorityState, Effect, EvidenceState, FoldError, HeldPin, PinKey, Published, Registry, SetState, State,
 };

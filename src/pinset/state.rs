@@ -21,13 +21,13 @@ pub use error::FoldError;
 pub use facts::{AuthorityState, EvidenceState, Registry};
 pub use set::SetState;
 
-use super::document::SetDocument;
+use super::document::{PinsDocument, SetDocument};
 use crate::{
     attest::Authorities,
     canon::Sha256,
     clock::Timestamp,
     event::{Event, Leaf, PinsetPublished},
-    name::SetName,
+    name::{Alias, SetName},
     review::ReviewerId,
 };
 
@@ -132,6 +132,12 @@ impl State {
     /// The document of a set's newest version.
     pub fn set_document(&self, name: &SetName) -> Option<&SetDocument> {
         self.set(name)?.document()
+    }
+
+    /// The pins under one alias as its document says them now.
+    pub fn pins_document(&self, name: &SetName, alias: &Alias) -> Option<PinsDocument> {
+        let state = self.set(name)?.alias(alias)?;
+        Some(state.pins_document(self.registry()?, name, alias, &self.evidence))
     }
 
     /// Reads the next leaf.
