@@ -7,3 +7,5 @@ pub mod canon;
 pub mod name;
 
 pub mod keys;
+
+pub mod descriptor;
