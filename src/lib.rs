@@ -10,6 +10,8 @@ pub mod keys;
 
 pub mod log;
 
+pub mod descriptor;
+
 pub mod attest;
 
 pub mod scan;
@@ -25,6 +27,9 @@ pub mod env;
 
 #[cfg(feature = "server")]
 pub mod config;
+
+#[cfg(feature = "server")]
+pub mod mcp;
 
 #[cfg(feature = "server")]
 pub mod cli;

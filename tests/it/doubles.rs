@@ -27,7 +27,7 @@ n=0
 while IFS= read -r line; do
   printf '%s\n' "$line" >> "$1/requests"
   case $line in
-    *'"id":'*) n=$((n + 1)); [ -e "$1/$n" ] || exit 0; cat "$1/$n" ;;
+    *'"id":'*'"method":'*) n=$((n + 1)); [ -e "$1/$n" ] || exit 0; cat "$1/$n" ;;
   esac
 done
 printf 'closed\n' >> "$1/requests"

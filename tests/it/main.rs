@@ -2,5 +2,8 @@
 
 #![cfg(test)]
 
+mod doubles;
 mod log;
+mod mcp_http;
+mod mcp_stdio;
 mod shared;
