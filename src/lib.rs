@@ -8,4 +8,6 @@ pub mod name;
 
 pub mod keys;
 
+pub mod descriptor;
+
 pub mod attest;
