@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::{
+    descriptor::{Capture, CaptureError, Release},
     env::Env,
     keys::{SigningKey, VerifyingKey},
 };
@@ -50,6 +51,23 @@ pub(super) fn verifying_key(env: &mut Env, path: &Path) -> Result<VerifyingKey, 
         let next = "give the FILE.pub that `countersign keygen -o FILE` wrote";
         Failure::usage(format_args!("{}: {e}", path.display())).next(next)
     })
+}
+
+/// The list in a file's bytes, whatever of the usual forms it has.
+pub(super) fn capture(path: &Path, bytes: &[u8]) -> Result<Capture, Failure> {
+    Capture::read_any(bytes).map_err(|e| unreadable(path, "list", &e))
+}
+
+/// The release in a file's bytes.
+pub(super) fn release(path: &Path, bytes: &[u8]) -> Result<Release, Failure> {
+    let next = "give the file that `countersign capture -o FILE` wrote";
+    Release::parse(bytes).map_err(|e| unreadable(path, "release", &e).next(next))
+}
+
+/// What broke off was never seen whole; anything else was seen and refused.
+fn unreadable(path: &Path, what: &str, error: &CaptureError) -> Failure {
+    let text = format!("{} is no {what}: {error}", path.display());
+    if matches!(error, CaptureError::Truncated(_)) { Failure::blind(text) } else { Failure::no(text) }
 }
 
 /// Makes a new file that only its owner reads, or that everybody reads. Never touches one that is there.

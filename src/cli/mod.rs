@@ -4,6 +4,9 @@
 //! command reads its arguments, calls one function of the module that does the work, and prints. Exit codes are [`Exit`]'s
 //! and a contract; prose about failures goes to standard error and says what to do next.
 
+mod attest;
+mod capture;
+mod diff;
 mod digest;
 mod exit;
 mod files;
@@ -48,6 +51,9 @@ struct Cli {
 enum Command {
     Keygen(keygen::Args),
     Digest(digest::Args),
+    Diff(diff::Args),
+    Capture(capture::Args),
+    Attest(attest::Args),
 }
 
 /// Runs one command line; the first argument is the program's name.
@@ -67,6 +73,9 @@ async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
     match command {
         Command::Keygen(args) => keygen::run(args, env),
         Command::Digest(args) => digest::run(args, env),
+        Command::Diff(args) => diff::run(args, env),
+        Command::Capture(args) => capture::run(args, env).await,
+        Command::Attest(args) => attest::run(args, env),
     }
 }
 

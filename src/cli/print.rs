@@ -15,7 +15,10 @@ use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use crate::env::Env;
+use crate::{
+    env::Env,
+    text::{Reading, marked},
+};
 
 use super::Failure;
 
@@ -74,7 +77,11 @@ pub(super) fn failure(env: &mut Env, failure: &Failure) -> io::Result<()> {
 
 /// A stranger's text on one line, with everything visible that is in it and nothing active.
 pub(super) fn inert(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|b| matches!(b, b' '..=b'~')) { Cow::Borrowed(text) } else { Cow::Owned(text.escape_debug().to_string()) }
+    if text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(marked(text, Reading::Prose).to_string())
+    }
 }
 
 /// As [`inert`], cut to `max` characters.
