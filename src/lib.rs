@@ -33,6 +33,9 @@ pub mod config;
 #[cfg(feature = "server")]
 pub mod mcp;
 
+#[cfg(feature = "server")]
+pub mod client;
+
 
 #[cfg(feature = "server")]
 #[cfg_attr(not(test), expect(dead_code, reason = "the handlers that fill these pages come with the service"))]

@@ -2,8 +2,10 @@
 
 #![cfg(test)]
 
+mod cli_local;
 mod doubles;
 mod log;
 mod mcp_http;
 mod mcp_stdio;
 mod shared;
+mod terminal;
