@@ -13,8 +13,8 @@ use super::{Exit, Failure, files, print};
 /// Sign a release: name every descriptor by digest, for one server, version, variant and role
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Signs an in-toto statement in a DSSE envelope. What the signature is worth follows from the authority that the
-registry gave the key, not from --role; the two must agree.
+Signs an in-toto statement in a DSSE envelope. What the signature is worth follows from the authority that \
+the registry gave the key, not from --role; the two must agree.
 
 Examples:
   countersign attest release.json --key com.example.key -o attestation.json

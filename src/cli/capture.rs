@@ -17,18 +17,22 @@ use super::{Exit, Failure, files, print};
 #[command(
     group = clap::ArgGroup::new("source").required(true),
     after_help = "\
-Every page of every list that the server declares is read and kept byte for byte. Anything short of a whole
-answer (an error, a timeout, an exit) makes the capture incomplete: FILE says so and why, it can't be attested,
-and the command ends with 3.
+Every page of every list that the server declares is read and kept byte for byte. Anything short of \
+a whole answer (an error, a timeout, an exit) makes the capture incomplete: FILE says so and why, it \
+can't be attested, and the command ends with 3.
 
-COMMAND gets HOME, PATH, locale and proxy variables, and what --env names; nothing else of your environment, and
-no capabilities are declared to it. COMMAND and its arguments are recorded: pass secrets with --env. A server that
-lists something else to other clients, locales or plans is recorded under its own --variant.
+COMMAND gets HOME, PATH, locale and proxy variables, and what --env names; nothing else of your \
+environment, and no capabilities are declared to it. COMMAND and its arguments are recorded: pass \
+secrets with --env. A server that lists something else to other clients, locales or plans is recorded \
+under its own --variant.
 
 Examples:
-  countersign capture --server com.example/notes --version 1.4.0 -o release.json -- npx -y @example/notes@1.4.0
-  countersign capture --server com.example/notes --version 1.4.0 -o release.json --url https://mcp.example.com/mcp
-  countersign capture --server com.example/notes --version 1.4.0 -o release.json --from tools.json"
+  countersign capture --server com.example/notes --version 1.4.0 -o release.json \\
+      -- npx -y @example/notes@1.4.0
+  countersign capture --server com.example/notes --version 1.4.0 -o release.json \\
+      --url https://mcp.example.com/mcp
+  countersign capture --server com.example/notes --version 1.4.0 -o release.json \\
+      --from tools.json"
 )]
 pub(super) struct Args {
     /// The server's registry name, as com.example/notes

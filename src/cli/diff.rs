@@ -18,8 +18,8 @@ use super::{
 /// Show what moved between two descriptors, or two lists of them
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Each file holds one descriptor, or a list: a release, a capture, an array of tools, {\"tools\": […]}, or
-JSON-RPC responses, one a line. Descriptors of two lists are paired by kind and name.
+Each file holds one descriptor, or a list: a release, a capture, an array of tools, {\"tools\": […]}, \
+or JSON-RPC responses, one a line. Descriptors of two lists are paired by kind and name.
 
 Changes by which a tool can do or receive more are named in the column `grew`. No growth proves nothing.
 Ends with 0 if nothing differs, 1 if something does, 3 if a list isn't complete.
@@ -228,6 +228,7 @@ fn table(report: &Report, env: &mut Env) -> Result<(), Failure> {
     rows.print(env)?;
     let grew = report.items.iter().filter(|item| item.changes.iter().any(|change| change.growth.is_some())).count();
     let summary = match (report.items.len(), grew) {
+        (0, _) if !report.complete => "no difference as far as the lists go".to_owned(),
         (0, _) => "no difference".to_owned(),
         (n, 0) => format!("{} with a difference", print::count(n, "item", "items")),
         (n, grew) => format!("{} with a difference; {grew} can do or receive more", print::count(n, "item", "items")),

@@ -6,12 +6,17 @@
 
 mod attest;
 mod capture;
+mod check;
 mod diff;
 mod digest;
 mod exit;
 mod files;
 mod keygen;
 mod print;
+mod publish;
+mod pull;
+mod registry;
+mod trust;
 
 use std::ffi::OsString;
 
@@ -54,6 +59,10 @@ enum Command {
     Diff(diff::Args),
     Capture(capture::Args),
     Attest(attest::Args),
+    Publish(publish::Args),
+    Trust(trust::Args),
+    Pull(pull::Args),
+    Check(check::Args),
 }
 
 /// Runs one command line; the first argument is the program's name.
@@ -76,6 +85,10 @@ async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
         Command::Diff(args) => diff::run(args, env),
         Command::Capture(args) => capture::run(args, env).await,
         Command::Attest(args) => attest::run(args, env),
+        Command::Publish(args) => publish::run(args, env).await,
+        Command::Trust(args) => trust::run(args, env).await,
+        Command::Pull(args) => pull::run(args, env).await,
+        Command::Check(args) => check::run(args, env),
     }
 }
 

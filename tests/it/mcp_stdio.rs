@@ -206,7 +206,7 @@ async fn what_is_not_a_whole_answer_makes_the_capture_incomplete_with_its_reason
         ("a list that is none", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":{}}}"#,
             "the answer to tools/list is malformed: invalid type: map, expected a sequence at line 1 column 9"),
         ("two lists", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[],"tools":[{"name":"x"}]}}"#,
-            "the answer to tools/list is malformed: duplicate field `tools` at line 1 column 18"),
+            "the answer to tools/list is malformed: duplicate field `tools` at line 1 column 19"),
         ("two cursors", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[],"nextCursor":"a","nextCursor":null}}"#,
             "the answer to tools/list is malformed: duplicate field `nextCursor` at line 1 column 41"),
         ("a cursor that is none", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[],"nextCursor":7}}"#,
@@ -224,7 +224,7 @@ async fn what_is_not_a_whole_answer_makes_the_capture_incomplete_with_its_reason
         ("result and error", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[]},"error":{"code":1,"message":"x"}}"#,
             "the server sent something that is not a JSON-RPC message: more than one of method, result and error"),
         ("two results", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[]},"result":{"tools":[{"name":"x"}]}}"#,
-            "the server sent something that is not a JSON-RPC message: duplicate field `result` at line 1 column 53"),
+            "the server sent something that is not a JSON-RPC message: duplicate field `result` at line 1 column 54"),
         ("a null result", br#"{"jsonrpc":"2.0","id":3,"result":null}"#,
             "the server sent something that is not a JSON-RPC message: neither method nor result nor error"),
         ("a batch", br#"[{"jsonrpc":"2.0","id":3,"result":{"tools":[]}}]"#,
@@ -377,6 +377,7 @@ async fn a_program_gets_no_secret_of_ours_and_leaves_no_process_behind() {
     assert!(!env.contains("secret") && !env.contains("AWS") && env.contains("EXTRA=1"), "{env}");
     let pid = std::fs::read_to_string(directory.path().join("pid")).expect("written");
     let state = || std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    // Killed, though whoever inherits it may take a moment to reap it.
-    assert!(state().is_empty() || state().contains(") Z "), "{}", state());
+    // A busy machine takes a moment to end what was killed, and whoever inherits it to reap it.
+    let gone = || state().is_empty() || state().contains(") Z ");
+    assert!((0..1_000_000).any(|_| gone()), "{}", state());
 }
