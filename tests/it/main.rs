@@ -2,5 +2,6 @@
 
 #![cfg(test)]
 
+mod in_memory;
 mod log;
 mod shared;
