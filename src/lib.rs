@@ -8,8 +8,21 @@ pub mod name;
 
 pub mod keys;
 
+pub mod attest;
+
+pub mod scan;
+
+pub mod review;
+
+pub mod event;
+
+pub mod pinset;
+
 #[cfg(feature = "server")]
 pub mod env;
 
 #[cfg(feature = "server")]
 pub mod config;
+
+#[cfg(feature = "server")]
+pub mod store;
