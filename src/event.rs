@@ -8,9 +8,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    attest::{Level, Role},
+    attest::{Artifact, Level, Role, Scope, Signer},
     canon::{Sha256, to_jcs},
     clock::Timestamp,
+    keys::{KeyId, VerifyingKey},
     name::{Alias, Kind, ServerName, SetName, Variant, Version},
     review::{Decision, Policy, ReviewerId},
 };
@@ -72,11 +73,11 @@ pub struct RegistryCreated {
     /// Grows when a registry starts anew under the same root.
     pub epoch: u64,
     /// Key id of the root key.
-    pub root_key: Sha256,
+    pub root_key: KeyId,
     /// Key id of the log key.
-    pub log_key: Sha256,
+    pub log_key: KeyId,
     /// Key id of the head key.
-    pub head_key: Sha256,
+    pub head_key: KeyId,
     /// The scanner's rules.
     pub ruleset: Sha256,
 }
@@ -108,7 +109,7 @@ pub struct Evidence {
     /// The level that the signer's authority gives.
     pub level: Level,
     /// The signer.
-    pub signer: String,
+    pub signer: Signer,
     /// The authority.
     pub authority: String,
     /// SHA-256 of the attestation as received.
@@ -118,7 +119,7 @@ pub struct Evidence {
     /// Endpoint URLs that the attestation names.
     pub remotes: Vec<String>,
     /// Package URLs with digest that the attestation names.
-    pub artifacts: Vec<String>,
+    pub artifacts: Vec<Artifact>,
 }
 
 /// The subject list of an attestation, in short.
@@ -136,9 +137,9 @@ pub struct AuthorityGranted {
     /// The authority's id.
     pub authority: String,
     /// The namespace or server it may speak for, or `*`.
-    pub scope: String,
-    /// Public key in hex.
-    pub key: Sha256,
+    pub scope: Scope,
+    /// The public key.
+    pub key: VerifyingKey,
     /// Whether it speaks as publisher or as capture.
     pub role: Role,
     /// The account that holds the key, if one does.
@@ -168,7 +169,7 @@ pub struct AuthorityRevoked {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct SignerRevoked {
     /// The signer as pins name it.
-    pub signer: String,
+    pub signer: Signer,
     /// Pins whose evidence came at or after this moment are held.
     pub since: i64,
     /// SHA-256 of salt and reason.

@@ -8,6 +8,8 @@ pub mod name;
 
 pub mod keys;
 
+pub mod log;
+
 pub mod attest;
 
 pub mod scan;

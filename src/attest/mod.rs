@@ -1,25 +1,24 @@
-//! Who speaks for a release.
+//! Evidence: what ties a release to somebody.
+//!
+//! [`verify`] takes a submitted release, an attestation and the authorities that the registry knows, and makes a
+//! [`Verified`] or says which single thing is wrong. A [`Level`] follows from the authority that the verified key
+//! holds; nothing in a submission can raise it. The forms are DSSE ([`dsse`]) around an in-toto statement
+//! ([`statement`]).
+//!
+//! No I/O and no clock: whether an authority holds was decided before, and a revoked one takes no new release. The bytes
+//! of an attestation are kept as received and never written again.
 
-use serde::{Deserialize, Serialize};
+mod authority;
+pub mod dsse;
+mod members;
+mod predicate;
+mod refused;
+pub mod statement;
+mod verify;
 
-/// Who a release's signer speaks as.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// For the namespace.
-    Publisher,
-    /// For the operator, who recorded what the server lists.
-    Capture,
-}
-
-/// How strong evidence is, weakest first.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Level {
-    /// The operator's own capture.
-    Capture,
-    /// A publisher's enrolled key.
-    Key,
-    /// A Sigstore identity.
-    Sigstore,
-}
+pub use authority::{Authorities, Authority, Level, NotASigner, Role, Scope, Signer};
+pub use members::Malformed;
+pub use predicate::{Artifact, MAX_DESTINATIONS, Predicate, Recorded, Server, Source};
+pub use refused::Refused;
+pub use statement::{Statement, Subject};
+pub use verify::{Submitted, Verified, verify};

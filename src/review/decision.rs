@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ballot::{Ballot, Outcome};
 use crate::{
-    attest::Level,
+    attest::{Level, Signer},
     canon::{Digest, Recipe, Sha256},
     clock::Timestamp,
     name::{Alias, Kind, QualifiedName, ServerName, SetName, Variant, WireName},
@@ -48,7 +48,7 @@ pub struct Decision {
     /// Level of that evidence.
     pub level: Level,
     /// Who signed it.
-    pub signer: String,
+    pub signer: Signer,
     /// SHA-256 of the scan report that was shown.
     pub findings: Sha256,
     /// Ids of the findings that every ballot accepts, sorted.

@@ -3,7 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::Reason;
-use crate::{attest::Level, canon::Digest, clock::Timestamp, scan::Severity};
+use crate::{
+    attest::{Artifact, Level, Signer},
+    canon::Digest,
+    clock::Timestamp,
+    scan::Severity,
+};
 
 /// A descriptor that a release brings, with who vouches for it.
 #[derive(Clone, Debug)]
@@ -13,11 +18,11 @@ pub struct Offer<'a> {
     /// Level of the evidence.
     pub level: Level,
     /// The signer.
-    pub signer: &'a str,
+    pub signer: Signer,
     /// Endpoints the attestation names.
     pub remotes: &'a [String],
     /// Artifacts the attestation names.
-    pub artifacts: &'a [String],
+    pub artifacts: &'a [Artifact],
     /// The gravest finding.
     pub gravest: Option<Severity>,
     /// Whether it looks like a renamed one that is missing from the release.
@@ -41,11 +46,11 @@ pub struct StandingPin {
     /// Level of its evidence.
     pub level: Level,
     /// Its signer.
-    pub signer: String,
+    pub signer: Signer,
     /// The endpoints its evidence names.
     pub remotes: Vec<String>,
     /// The artifacts its evidence names.
-    pub artifacts: Vec<String>,
+    pub artifacts: Vec<Artifact>,
     /// When it ends.
     pub not_after: Timestamp,
 }
@@ -110,14 +115,18 @@ mod tests {
         Digest::jcs(Sha256::of(text.as_bytes()))
     }
 
-    fn offer(text: &str) -> Offer<'static> {
-        let (digest, level) = (digest(text), Level::Key);
-        Offer { digest, level, signer: "key:a", remotes: &[], artifacts: &[], gravest: None, renamed: false }
+    fn signer(name: &str) -> Signer {
+        Signer::Key(crate::keys::KeyId(Sha256::of(name.as_bytes())))
     }
 
-    fn pin(text: &str, level: Level, signer: &str, not_after: i64) -> StandingPin {
+    fn offer(text: &str) -> Offer<'static> {
+        let (digest, level) = (digest(text), Level::Key);
+        Offer { digest, level, signer: signer("a"), remotes: &[], artifacts: &[], gravest: None, renamed: false }
+    }
+
+    fn pin(text: &str, level: Level, by: &str, not_after: i64) -> StandingPin {
         let not_after = Timestamp::from_micros(not_after).expect("in range");
-        let (digest, signer) = (digest(text), signer.to_owned());
+        let (digest, signer) = (digest(text), signer(by));
         StandingPin { digest, level, signer, remotes: vec![], artifacts: vec![], not_after }
     }
 
@@ -142,23 +151,23 @@ mod tests {
                 &[Unknown],
             ),
             ("renamed", Offer { renamed: true, ..offer("a") }, Standing::default(), &[Renamed]),
-            ("pinned as it is", offer("a"), pinned(vec![pin("a", Level::Key, "key:a", 200)]), &[]),
-            ("pinned, run out", offer("a"), pinned(vec![pin("a", Level::Key, "key:a", 100)]), &[Expiring]),
-            ("another digest is pinned", offer("b"), pinned(vec![pin("a", Level::Key, "key:a", 200)]), &[Changed]),
-            ("another digest was pinned", offer("b"), pinned(vec![pin("a", Level::Key, "key:a", 50)]), &[Changed]),
+            ("pinned as it is", offer("a"), pinned(vec![pin("a", Level::Key, "a", 200)]), &[]),
+            ("pinned, run out", offer("a"), pinned(vec![pin("a", Level::Key, "a", 100)]), &[Expiring]),
+            ("another digest is pinned", offer("b"), pinned(vec![pin("a", Level::Key, "a", 200)]), &[Changed]),
+            ("another digest was pinned", offer("b"), pinned(vec![pin("a", Level::Key, "a", 50)]), &[Changed]),
             ("another digest is denied", offer("b"), denied("a"), &[Changed]),
             ("this digest is denied", offer("a"), denied("a"), &[]),
             (
                 "weaker evidence",
                 offer("a"),
-                pinned(vec![pin("a", Level::Sigstore, "https://i", 200)]),
+                pinned(vec![pin("a", Level::Sigstore, "c", 200)]),
                 &[Downgrade, SignerChange],
             ),
-            ("another key", offer("a"), pinned(vec![pin("a", Level::Key, "key:b", 200)]), &[SignerChange]),
+            ("another key", offer("a"), pinned(vec![pin("a", Level::Key, "b", 200)]), &[SignerChange]),
             (
                 "another endpoint",
                 Offer { remotes: elsewhere, ..offer("a") },
-                pinned(vec![pin("a", Level::Key, "key:a", 200)]),
+                pinned(vec![pin("a", Level::Key, "a", 200)]),
                 &[EndpointChange],
             ),
         ];
@@ -170,10 +179,8 @@ mod tests {
 
     #[test]
     fn flipping_one_hint_is_a_change_even_beside_an_older_pin_that_overlaps() {
-        let standing = Standing {
-            pins: vec![pin("a", Level::Key, "key:a", 150), pin("b", Level::Key, "key:a", 200)],
-            denials: vec![],
-        };
+        let standing =
+            Standing { pins: vec![pin("a", Level::Key, "a", 150), pin("b", Level::Key, "a", 200)], denials: vec![] };
         let now = Timestamp::from_micros(100).expect("in range");
         assert_eq!(reasons(&offer("a"), &standing, Severity::Medium, now), []);
         assert_eq!(reasons(&offer("c"), &standing, Severity::Medium, now), [Reason::Changed]);

@@ -7,7 +7,7 @@ use super::{
     decision::{CandidateId, Digests},
 };
 use crate::{
-    attest::{Level, Role},
+    attest::{Artifact, Level, Role, Signer},
     canon::{Digest, Sha256, to_jcs},
     name::{Alias, Kind, QualifiedName, ServerName, SetName, Variant, Version, WireName},
 };
@@ -77,13 +77,13 @@ pub struct ViewEvidence {
     /// The level.
     pub level: Level,
     /// The signer.
-    pub signer: String,
+    pub signer: Signer,
     /// The authority the signer holds.
     pub authority: String,
     /// Endpoint URLs the attestation names.
     pub remotes: Vec<String>,
     /// Package URLs with digest the attestation names.
-    pub artifacts: Vec<String>,
+    pub artifacts: Vec<Artifact>,
 }
 
 /// The document type, which has one value.
