@@ -1,0 +1,6 @@
+//! Everything that is tested from outside the crate, as one binary: one link, many tests.
+
+#![cfg(test)]
+
+mod log;
+mod shared;
