@@ -21,3 +21,12 @@ pub mod review;
 pub mod event;
 
 pub mod pinset;
+
+#[cfg(feature = "server")]
+pub mod env;
+
+#[cfg(feature = "server")]
+pub mod config;
+
+#[cfg(feature = "server")]
+pub mod store;
