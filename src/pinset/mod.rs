@@ -6,6 +6,7 @@
 //!
 //! A [`PinSet`] can be had only from [`verify`] or from a registry's own [`State`]: whoever holds one holds verified pins.
 
+pub mod desk;
 mod document;
 
 pub mod head;

@@ -195,15 +195,7 @@ impl<'a> About<'a> {
             },
         };
         let name = alias.map_or_else(|| bare.to_string(), |alias| format!("{alias}.{bare}"));
-        Self {
-            alias,
-            owners,
-            name,
-            applies: BTreeSet::new(),
-            blocked: false,
-            why: None,
-            binding: Binding::Unbound,
-        }
+        Self { alias, owners, name, applies: BTreeSet::new(), blocked: false, why: None, binding: Binding::Unbound }
     }
 
     fn note_if(&mut self, applies: bool, verdict: Verdict) {

@@ -4,6 +4,7 @@
 
 mod cli_local;
 mod doubles;
+mod in_memory;
 mod log;
 mod mcp_http;
 mod mcp_stdio;
