@@ -11,3 +11,5 @@ pub mod keys;
 pub mod descriptor;
 
 pub mod attest;
+
+pub mod scan;
