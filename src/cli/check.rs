@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     client::{State, StateError},
-    descriptor::{Capture, MAX_CAPTURE_BYTES},
+    descriptor::{Capture, Descriptor, MAX_CAPTURE_BYTES},
     env::Env,
     name::{Alias, Variant},
     pinset::verdict::{Action, Answer, Binding, Listing, Scan, Verdict, judge},
@@ -62,7 +62,12 @@ pub(super) fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
         lists.push((alias, path.clone(), files::capture(&path, &bytes)?));
     }
     let listings: Vec<Listing<'_>> = lists.iter().map(|(alias, _, capture)| listing(args, alias.as_ref(), capture)).collect();
-    let answer = judge(&set, &listings, |_| Scan::Failed, now);
+    let ruleset = state.ruleset(&set.document().ruleset_sha256);
+    let scan = |descriptor: &Descriptor| match ruleset.as_ref().map(|ruleset| ruleset.scan(descriptor)) {
+        Some(report) if report.complete => Scan::Done(report.worst()),
+        _ => Scan::Failed,
+    };
+    let answer = judge(&set, &listings, scan, now);
     if args.json {
         print::json(env, &answer)?;
     } else {

@@ -1,11 +1,13 @@
 //! `countersign diff`: what moved between two descriptors, or between two lists of them.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use serde::Serialize;
 
 use crate::{
-    canon,
     descriptor::{Capture, Descriptor, Kind, Listed, MAX_CAPTURE_BYTES, Rename, diff, renamed},
     env::Env,
 };
@@ -92,31 +94,9 @@ pub(super) fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
 }
 
 /// A file's list; one descriptor alone is a list of one.
-fn side(env: &mut Env, path: &PathBuf) -> Result<Capture, Failure> {
+fn side(env: &mut Env, path: &Path) -> Result<Capture, Failure> {
     let bytes = files::read(env, path, MAX_CAPTURE_BYTES)?;
-    if let Ok(value) = canon::parse(&bytes)
-        && let Some(object) = value.as_object()
-        && let Some(kind) = single(object)
-    {
-        let listed = vec![Listed::new(kind, &bytes)];
-        return Ok(Capture { complete: true, listed, ..Capture::default() });
-    }
-    files::capture(path, &bytes)
-}
-
-/// The kind of an object that is one descriptor and no list of them.
-fn single(object: &canon::Object<'_>) -> Option<Kind> {
-    let lists = ["tools", "prompts", "resources", "resourceTemplates", "capture", "complete", "jsonrpc", "result", "error"];
-    if lists.iter().any(|member| object.get(member).is_some()) {
-        return None;
-    }
-    let by = |member: &str| object.get(member).is_some();
-    match () {
-        () if by("uriTemplate") => Some(Kind::ResourceTemplate),
-        () if by("uri") => Some(Kind::Resource),
-        () if by("arguments") => Some(Kind::Prompt),
-        () => Some(Kind::Tool),
-    }
+    files::list(path, &bytes)
 }
 
 fn compare(old: &Capture, new: &Capture) -> Vec<Item> {

@@ -8,7 +8,8 @@ use std::{
 };
 
 use crate::{
-    descriptor::{Capture, CaptureError, Release},
+    canon,
+    descriptor::{Capture, CaptureError, Kind, Listed, Release},
     env::Env,
     keys::{SigningKey, VerifyingKey},
 };
@@ -56,6 +57,30 @@ pub(super) fn verifying_key(env: &mut Env, path: &Path) -> Result<VerifyingKey, 
 /// The list in a file's bytes, whatever of the usual forms it has.
 pub(super) fn capture(path: &Path, bytes: &[u8]) -> Result<Capture, Failure> {
     Capture::read_any(bytes).map_err(|e| unreadable(path, "list", &e))
+}
+
+/// The list in a file's bytes, which may also be one descriptor alone.
+pub(super) fn list(path: &Path, bytes: &[u8]) -> Result<Capture, Failure> {
+    let alone = canon::parse(bytes).ok().and_then(|value| single(value.as_object()?));
+    match alone {
+        Some(kind) => Ok(Capture { complete: true, listed: vec![Listed::new(kind, bytes)], ..Capture::default() }),
+        None => capture(path, bytes),
+    }
+}
+
+/// The kind of an object that is one descriptor and no list of them.
+fn single(object: &canon::Object<'_>) -> Option<Kind> {
+    const OF_LISTS: [&str; 9] =
+        ["tools", "prompts", "resources", "resourceTemplates", "capture", "complete", "jsonrpc", "result", "error"];
+    let has = |member: &str| object.get(member).is_some();
+    match () {
+        () if OF_LISTS.into_iter().any(has) => None,
+        () if has("uriTemplate") => Some(Kind::ResourceTemplate),
+        () if has("uri") => Some(Kind::Resource),
+        () if has("arguments") => Some(Kind::Prompt),
+        () if has("name") => Some(Kind::Tool),
+        () => None,
+    }
 }
 
 /// The release in a file's bytes.

@@ -16,6 +16,8 @@ mod print;
 mod publish;
 mod pull;
 mod registry;
+mod sarif;
+mod scan;
 mod trust;
 
 use std::ffi::OsString;
@@ -59,6 +61,7 @@ enum Command {
     Diff(diff::Args),
     Capture(capture::Args),
     Attest(attest::Args),
+    Scan(scan::Args),
     Publish(publish::Args),
     Trust(trust::Args),
     Pull(pull::Args),
@@ -85,6 +88,7 @@ async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
         Command::Diff(args) => diff::run(args, env),
         Command::Capture(args) => capture::run(args, env).await,
         Command::Attest(args) => attest::run(args, env),
+        Command::Scan(args) => scan::run(args, env),
         Command::Publish(args) => publish::run(args, env).await,
         Command::Trust(args) => trust::run(args, env).await,
         Command::Pull(args) => pull::run(args, env).await,

@@ -7,6 +7,7 @@
 mod fetch;
 mod publish;
 mod pull;
+mod rules;
 mod state;
 
 pub use fetch::{Body, Error, Problem, Registry};

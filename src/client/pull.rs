@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    Error, Registry, State, StateError,
+    Error, Registry, State, StateError, rules,
     state::{Place, Record},
 };
 
@@ -34,6 +34,8 @@ pub struct Pulled {
     pub fetched: usize,
     /// Whether a newer trust file took the place of the one in hand.
     pub new_trust: bool,
+    /// Whether the set's scanner rules are at hand; without them, what no pin covers is blocked.
+    pub rules: bool,
     /// Why the trust file that the registry serves was not taken, if it differs and wasn't.
     pub other_trust: Option<BadTrust>,
 }
@@ -115,18 +117,26 @@ pub async fn pull(
     }
     let mut work = Work { registry, clock, pinset, place: &place, state: state.as_ref(), fetched: 0 };
     let (record, set) = work.newest(&trust).await?;
+    let ruleset = set.document().ruleset_sha256;
+    let packs = rules::fetch(registry, clock, &ruleset, |id| place.read(id)).await;
+    for document in packs.iter().flatten() {
+        place.keep(document)?;
+    }
     let fetched = work.fetched;
     let mut keep = vec![record.trust, record.answer];
     keep.extend(documents_of(&set));
+    keep.extend(rules::parts(&ruleset, |id| place.read(id)));
     if let Some(old) = &state {
         keep.extend([old.record().trust, old.record().answer]);
         if let Ok(before) = old.pin_set(clock.now()) {
             keep.extend(documents_of(&before));
+            keep.extend(rules::parts(&before.document().ruleset_sha256, |id| old.document(id)));
         }
     }
     place.commit(&record)?;
     Place::prune(directory, &keep);
-    Ok(Pulled { set, before: state.map(|state| state.record().seen().version), fetched, new_trust, other_trust })
+    let (before, rules) = (state.map(|state| state.record().seen().version), packs.is_some());
+    Ok(Pulled { set, before, fetched, new_trust, rules, other_trust })
 }
 
 async fn fetch_trust(registry: &Registry, clock: &dyn Clock) -> Result<String, Error> {
