@@ -2,11 +2,13 @@
 
 #![cfg(test)]
 
+mod cli_gateway;
 mod cli_local;
 mod doubles;
 mod in_memory;
 mod log;
 mod mcp_http;
 mod mcp_stdio;
+mod registry;
 mod shared;
 mod terminal;
