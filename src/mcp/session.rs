@@ -39,7 +39,6 @@ pub(super) struct Harvest {
 }
 
 /// The way to the server.
-#[expect(clippy::large_enum_variant, reason = "there is one")]
 pub(super) enum Link {
     Lines(Lines),
     Http(Http),
@@ -168,7 +167,9 @@ impl Link {
             },
             Self::Http(http) => match http.call(run, Request::discover()).await {
                 // A refusal without a message comes from something that doesn't know the request.
-                Err(Fault::Status { status: 400..=499, .. }) => return self.initialize(run, Protocol::V2025_11_25).await,
+                Err(Fault::Status { status: 400..=499, .. }) => {
+                    return self.initialize(run, Protocol::V2025_11_25).await;
+                }
                 outcome => outcome?,
             },
         };
