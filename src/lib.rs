@@ -30,6 +30,3 @@ pub mod config;
 
 #[cfg(feature = "server")]
 pub mod store;
-
-#[cfg(feature = "server")]
-pub mod service;
