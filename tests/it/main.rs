@@ -1,0 +1,7 @@
+//! Everything that is tested from outside the crate, as one binary: one link, many tests.
+
+#![cfg(test)]
+
+mod canon;
+
+mod shared;
