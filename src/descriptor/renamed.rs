@@ -139,7 +139,7 @@ mod tests {
         let weather = tool("forecast", "Tells tomorrow's temperature in a town", "town");
         assert_eq!(
             renamed(&[&export, &wipe], &[&weather, &edited_wipe, &renamed_export]),
-            [Rename { from: 0, to: 2, likeness: 100 }, Rename { from: 1, to: 1, likeness: 76 },]
+            [Rename { from: 0, to: 2, likeness: 100 }, Rename { from: 1, to: 1, likeness: 72 },]
         );
         assert_eq!(renamed(&[&export, &wipe], &[&weather]), []);
         assert_eq!(renamed(&[], &[&weather]), []);
