@@ -3,5 +3,6 @@
 #![cfg(test)]
 
 mod canon;
+mod descriptor;
 
 mod shared;
