@@ -2,6 +2,8 @@
 //!
 //! `cargo bench --bench canon --no-default-features` prints criterion's figures and then the ratios.
 
+#![expect(clippy::expect_used, clippy::print_stdout, reason = "a bench stops at a fault and prints its table")]
+
 use std::{
     hint::black_box,
     process::{Command, Stdio},

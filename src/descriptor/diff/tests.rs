@@ -193,7 +193,8 @@ fn each_keyword_of_an_input_schema_has_its_class_and_growth() {
 
 #[test]
 fn members_of_a_schema_come_and_go_by_name() {
-    const CASES: &[(&str, &str, &[(&str, &str)])] = &[
+    type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+    const CASES: &[Case] = &[
         (
             r#"{"properties":{"a":{}}}"#,
             r#"{"properties":{"a":{},"note":{"type":"string"}}}"#,

@@ -51,7 +51,7 @@ fn real_lists_are_read_whole_and_nearly_all_can_be_pinned() {
         }
         assert_eq!(Capture::parse(&capture.to_json()).as_ref(), Ok(capture));
     }
-    assert!(unpinnable.len() * 100 <= count, "{} of {count}:\n{}", unpinnable.len(), unpinnable.join("\n"));
+    assert!(unpinnable.len() * 50 <= count, "{} of {count}:\n{}", unpinnable.len(), unpinnable.join("\n"));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn tools_of_one_server_are_seldom_taken_for_renamed_ones() {
     let (mut alike, mut pairs) = (0, 0);
     for capture in servers().values() {
         let tools: Vec<&Descriptor> =
-            descriptors(capture).into_iter().filter(|d| d.kind() == Kind::Tool).take(40).collect();
+            descriptors(capture).into_iter().filter(|d| d.kind() == Kind::Tool).take(12).collect();
         for (i, tool) in tools.iter().enumerate() {
             for other in &tools[i + 1..] {
                 pairs += 1;
@@ -85,5 +85,5 @@ fn tools_of_one_server_are_seldom_taken_for_renamed_ones() {
             }
         }
     }
-    assert!(alike * 20 <= pairs, "{alike} of {pairs} pairs look renamed");
+    assert!(alike * 50 <= pairs, "{alike} of {pairs} pairs look renamed");
 }
