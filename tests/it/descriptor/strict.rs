@@ -103,6 +103,18 @@ fn what_a_capture_does_not_know_is_fatal() {
 }
 
 #[test]
+fn instructions_that_are_null_are_listed_and_unpinnable() {
+    for read in [Capture::parse, Capture::read_any] {
+        let capture = read(capture(r#""tools":[],"instructions":null"#).as_bytes()).expect("a capture");
+        let codes: Vec<Option<&str>> = capture
+            .of_kind(Kind::Instructions)
+            .map(|l| l.parsed.as_ref().ok().and_then(|d| d.unpinnable()).map(|u| u.code.as_str()))
+            .collect();
+        assert_eq!(codes, [Some("not-a-string")]);
+    }
+}
+
+#[test]
 fn every_protocol_era_is_accepted() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] {
         let text = capture(&format!(r#""protocolVersion":"{version}""#));
