@@ -2,6 +2,8 @@
 
 #![cfg(test)]
 
+mod canon;
+mod descriptor;
 mod in_memory;
 mod log;
 mod shared;
