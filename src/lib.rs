@@ -2,6 +2,8 @@
 
 pub mod clock;
 
+pub mod text;
+
 pub mod canon;
 
 pub mod name;
@@ -30,3 +32,7 @@ pub mod config;
 
 #[cfg(feature = "server")]
 pub mod store;
+
+#[cfg(feature = "server")]
+#[cfg_attr(not(test), expect(dead_code, reason = "the handlers that fill these pages come with the service"))]
+mod ui;
