@@ -3,7 +3,14 @@
 #![cfg(test)]
 
 mod canon;
+mod cli_gateway;
+mod cli_local;
 mod descriptor;
+mod doubles;
 mod in_memory;
 mod log;
+mod mcp_http;
+mod mcp_stdio;
+mod registry;
 mod shared;
+mod terminal;
