@@ -11,10 +11,11 @@
 pub(crate) mod html;
 
 pub(crate) mod figure;
-//X pub(crate) mod frame;
+pub(crate) mod frame;
 pub(crate) mod name;
+pub(crate) mod piece;
 pub(crate) mod sign;
-//X pub(crate) mod statics;
+pub(crate) mod statics;
 pub(crate) mod symbol;
 pub(crate) mod when;
 
@@ -22,19 +23,19 @@ pub(crate) mod decoded;
 pub(crate) mod difftree;
 pub(crate) mod text;
 
-//X pub(crate) mod candidate;
-//X pub(crate) mod check;
-//X pub(crate) mod dashboard;
-//X pub(crate) mod decision;
-//X pub(crate) mod docs;
-//X pub(crate) mod log;
-//X pub(crate) mod pinset;
-//X pub(crate) mod problem;
-//X pub(crate) mod publishers;
-//X pub(crate) mod queue;
-//X pub(crate) mod server;
-//X pub(crate) mod settings;
-//X pub(crate) mod signin;
+pub(crate) mod candidate;
+pub(crate) mod check;
+pub(crate) mod dashboard;
+pub(crate) mod decision;
+pub(crate) mod docs;
+pub(crate) mod log;
+pub(crate) mod pinset;
+pub(crate) mod problem;
+pub(crate) mod publishers;
+pub(crate) mod queue;
+pub(crate) mod server;
+pub(crate) mod settings;
+pub(crate) mod signin;
 
-//X #[cfg(test)]
-//X mod gallery;
+#[cfg(test)]
+mod gallery;

@@ -136,7 +136,7 @@ impl<'s> Scan<'s> {
             if !rule.is_for(found.place.role) || rule.belongs(purpose) {
                 continue;
             }
-            let matches = rule.search(&form.text, |clause| !rule.foreign_tool || self.names_foreign_tool(clause));
+            let matches = rule.search(&form.text, |words| !rule.foreign_tool || self.names_foreign_tool(words));
             if matches.cut {
                 self.limit(found.place.path.pointer(), found.is_name, "one rule matched too often in this text");
             }
@@ -147,8 +147,8 @@ impl<'s> Scan<'s> {
         self.candidates = candidates;
     }
 
-    /// Whether a clause names something like a tool that neither the server lists nor the descriptor defines.
-    fn names_foreign_tool(&mut self, clause: &[u8]) -> bool {
+    /// Whether these words name something like a tool that neither the server lists nor the descriptor defines.
+    fn names_foreign_tool(&mut self, words: &[u8]) -> bool {
         let (names, value) = (self.names, self.value);
         let own = self.own.get_or_insert_with(|| {
             let mut own = BTreeSet::new();
@@ -159,7 +159,7 @@ impl<'s> Scan<'s> {
             });
             own
         });
-        self.ruleset.tool_names(clause).any(|name| !names.contains(name) && !own.contains(name))
+        self.ruleset.tool_names(words).any(|name| !names.contains(name) && !own.contains(name))
     }
 
     /// Runs the checks that look at structure instead of one string.

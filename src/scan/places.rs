@@ -10,6 +10,8 @@ pub(super) enum Role {
     Name,
     /// The name of a parameter: a member name under a schema's `properties`, the `name` of a prompt's argument.
     Parameter,
+    /// The same, where the schema says that it must be given.
+    RequiredParameter,
     /// Any other member name.
     Member,
     /// A value that a schema offers or demands: `enum`, `const`, `default`, `examples`, `pattern`.
@@ -72,7 +74,7 @@ impl Place<'_, '_> {
 
 /// Visits every string and member name in document order (members sorted).
 pub(super) fn visit<'v>(value: &'v Value<'v>, visitor: &mut dyn FnMut(Place<'_, 'v>)) {
-    walk(value, Path { parent: None, step: Step::Root }, Around::Descriptor, visitor);
+    walk(value, Path { parent: None, step: Step::Root }, Around::Descriptor, &[], visitor);
 }
 
 /// What the value being walked is, which decides what its strings are for.
@@ -86,7 +88,13 @@ enum Around {
     Other,
 }
 
-fn walk<'v>(value: &'v Value<'v>, path: Path<'_, 'v>, around: Around, visitor: &mut dyn FnMut(Place<'_, 'v>)) {
+fn walk<'v>(
+    value: &'v Value<'v>,
+    path: Path<'_, 'v>,
+    around: Around,
+    required: &[Value<'v>],
+    visitor: &mut dyn FnMut(Place<'_, 'v>),
+) {
     match value {
         Value::String(text) => {
             let role = if around == Around::Data { Role::Data } else { Role::Prose };
@@ -95,13 +103,20 @@ fn walk<'v>(value: &'v Value<'v>, path: Path<'_, 'v>, around: Around, visitor: &
         Value::Array(items) => {
             let around = if around == Around::Arguments { Around::Argument } else { around };
             for (index, item) in items.iter().enumerate() {
-                walk(item, Path { parent: Some(&path), step: Step::Item(index) }, around, visitor);
+                walk(item, Path { parent: Some(&path), step: Step::Item(index) }, around, &[], visitor);
             }
         }
         Value::Object(object) => {
+            // For the names under this object's own `properties`.
+            let mandatory = object.get("required").and_then(Value::as_array).unwrap_or_default();
             for (name, item) in object.iter() {
                 let path = Path { parent: Some(&path), step: Step::Member(name) };
-                let role = if around == Around::Properties { Role::Parameter } else { Role::Member };
+                let must = || required.iter().any(|one| one.as_str() == Some(name));
+                let role = match around {
+                    Around::Properties if must() => Role::RequiredParameter,
+                    Around::Properties => Role::Parameter,
+                    _ => Role::Member,
+                };
                 visitor(Place { role, is_name: true, text: name, path });
                 match (around, item.as_str()) {
                     (Around::Descriptor, Some(text)) if matches!(name, "name" | "uri" | "uriTemplate") => {
@@ -110,7 +125,7 @@ fn walk<'v>(value: &'v Value<'v>, path: Path<'_, 'v>, around: Around, visitor: &
                     (Around::Argument, Some(text)) if name == "name" => {
                         visitor(Place { role: Role::Parameter, is_name: false, text, path });
                     }
-                    _ => walk(item, path, inside(around, name), visitor),
+                    _ => walk(item, path, inside(around, name), mandatory, visitor),
                 }
             }
         }

@@ -92,7 +92,8 @@ impl Rule {
 
     /// Whether the rule is for strings of this role.
     pub(super) fn is_for(&self, role: Role) -> bool {
-        self.places.is_empty() || self.places.contains(&role)
+        let parameter = role == Role::RequiredParameter && self.places.contains(&Role::Parameter);
+        self.places.is_empty() || self.places.contains(&role) || parameter
     }
 
     /// Whether what the rule looks for is what this descriptor says it is for.
@@ -100,10 +101,11 @@ impl Rule {
         self.unless_purpose.iter().any(|pattern| pattern.is_match(purpose.as_bytes()))
     }
 
-    /// Every match in a text whose clause keeps the conditions. `clause_is` adds a condition that only a caller knows.
+    /// Every match in a text whose clause keeps the conditions. `also` adds one that only the caller can judge: on the
+    /// match itself.
     ///
     /// Each clause is judged once, so the work is a constant times the text's length.
-    pub(super) fn search(&self, text: &str, mut clause_is: impl FnMut(&[u8]) -> bool) -> Matches {
+    pub(super) fn search(&self, text: &str, mut also: impl FnMut(&[u8]) -> bool) -> Matches {
         let text = text.as_bytes();
         let mut matches = Matches::default();
         let Matcher::Clause { find, with, without, .. } = &self.matcher else { return matches };
@@ -120,7 +122,7 @@ impl Rule {
             let inside = &text[clause.clone()];
             if with.iter().all(|p| p.is_match(inside))
                 && !without.iter().any(|p| p.is_match(inside))
-                && clause_is(inside)
+                && also(found.as_bytes())
             {
                 matches.spans.push(found.range());
             }

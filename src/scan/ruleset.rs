@@ -57,7 +57,7 @@ pub(super) struct FirstPass {
 /// What a tool is called in running text: words joined by underscores, dots or hyphens, or a quoted word before "tool".
 const TOOL_NAME: &str = r#"(?-u)[`'"]([a-z0-9_.-]+)[`'"](?:\(\))? (?:tool|function)\b|(?:^|[^a-z0-9_.@/~-])([a-z][a-z0-9]*(?:[_.][a-z][a-z0-9]*)+)(?:[^a-z0-9_@/-]|$)|\b(?:the|using|use|call|calling) ([a-z]+) tool\b"#;
 /// Dotted words that name files, hosts and abbreviations rather than tools.
-const NO_TOOL: &str = r"(?-u)\.(?:com|net|org|io|dev|ai|app|example|json|ya?ml|toml|md|txt|py|[jt]sx?|rs|go|env|log|cfg|conf|ini|sh|csv|html?|xml|pdf|docx?|xlsx?|png|jpe?g|svg|sql|db)$|^[a-z]\.[a-z]$";
+const NO_TOOL: &str = r"(?-u)\.(?:com|net|org|io|dev|ai|app|example|json|ya?ml|toml|md|txt|py|[jt]sx?|rs|go|env|log|cfg|conf|ini|sh|csv|html?|xml|pdf|docx?|xlsx?|png|jpe?g|svg|sql|db)$|^[a-z]\.[a-z]$|^(?:this|that|these|those|other|another|any|each|every|same|right|new|next|previous|single|following|appropriate|correct|specific|given|native|mcp|write|read|search|first|second|one)$";
 
 impl Ruleset {
     /// The packs that come with this version.

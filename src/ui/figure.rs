@@ -51,6 +51,16 @@ impl fmt::Display for Short {
 
 impl HtmlSafe for Short {}
 
+/// A number as people read it: `1,204`.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Count(pub(crate) u64);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&number(self.0))
+    }
+}
+
 /// `1 tool`, `1,204 tools`: a count with its word.
 pub(crate) fn count(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(n), if n == 1 { one } else { many })

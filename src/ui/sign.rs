@@ -244,8 +244,13 @@ impl Level {
         }
     }
 
+    /// The bars alone, where the word stands beside them.
+    pub(crate) fn picture(self) -> Html {
+        super::symbol::coloured(self.symbol(), "mut")
+    }
+
     /// Its symbol.
-    pub(crate) const fn symbol(self) -> &'static str {
+    const fn symbol(self) -> &'static str {
         match self {
             Self::Sigstore => "lv3",
             Self::Key => "lv2",

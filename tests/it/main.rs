@@ -2,8 +2,10 @@
 
 #![cfg(test)]
 
+mod canon;
 mod cli_gateway;
 mod cli_local;
+mod descriptor;
 mod doubles;
 mod in_memory;
 mod log;

@@ -13,6 +13,8 @@ pub(in crate::scan) fn folded<'t>(from: &'t Text<'t>) -> Option<Text<'t>> {
     let text = from.text.as_ref();
     let mut builder = Builder::new(from);
     let mut previous = ' ';
+    // Whether the word so far has a digit in place of a letter.
+    let mut leet = false;
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let end = at + c.len_utf8();
@@ -30,7 +32,10 @@ pub(in crate::scan) fn folded<'t>(from: &'t Text<'t>) -> Option<Text<'t>> {
         if c.is_ascii() {
             let after = &text.as_bytes()[end..];
             let next = after.first().copied().unwrap_or(b' ');
-            let plain = if before_letter(after) { unleet(c, previous, next) } else { c };
+            // At a word's end a digit stands for a letter only if one did so before: `ignor3` is no version number.
+            let inside = before_letter(after) || (leet && previous.is_alphanumeric() && !next.is_ascii_alphanumeric());
+            let plain = if inside { unleet(c, previous, next) } else { c };
+            leet = (leet || plain != c) && (plain.is_ascii_alphanumeric());
             builder.push_char(plain, at, end);
         } else {
             let looks = unicode_security::skeleton(&text[at..end]).collect::<String>();
@@ -61,7 +66,7 @@ fn apart(bytes: &[u8]) -> Option<usize> {
 
 /// Whether a letter follows, right away or after a few more signs in place of letters: then it is inside a word.
 fn before_letter(after: &[u8]) -> bool {
-    let signs = after.iter().take(3).take_while(|b| unleet(char::from(**b), ' ', b' ') != char::from(**b)).count();
+    let signs = after.iter().take(4).take_while(|b| unleet(char::from(**b), ' ', b' ') != char::from(**b)).count();
     after.get(signs).is_some_and(u8::is_ascii_alphabetic)
 }
 
@@ -93,7 +98,7 @@ mod tests {
         for (raw, expected) in [
             ("ign0re all", Some("ignore all")),
             ("1gn0r3 pr3v10us", Some("ignore previous")),
-            ("a11 ru1es", Some("all rules")),
+            ("al1ow ru1es", Some("allow rules")),
             ("\u{456}gn\u{43e}r\u{435}", Some("ignore")),
             ("i g n o r e all", Some("ignore all")),
             ("i.g.n.o.r.e", Some("ignore")),

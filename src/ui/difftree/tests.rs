@@ -82,10 +82,11 @@ fn the_tree_keeps_the_descriptors_own_order_and_folds_what_is_the_same() {
 fn every_top_level_member_says_whether_it_is_the_same() {
     let html = tree(Some(r#"{"name":"a","old":1,"description":"x"}"#), r#"{"name":"a","description":"y","new":1}"#);
     let row = html.split_once("</ul>").expect("a row").0;
-    for (sign, key, word) in [("=", "name", "same"), ("≠", "description", "changed"), ("≠", "new", "new"), ("≠", "old", "gone")] {
-        let start = row.find(&format!("<bdi>{key}</bdi>")).expect(key);
-        assert!(row[..start].trim_end_matches(|c| c != '=' && c != '≠').ends_with(sign), "{key}");
-        assert!(row[start..].split("</li>").next().expect("an item").contains(word), "{key}");
+    let items: Vec<&str> = row.split("<li").skip(1).collect();
+    let expected = [("=", "name", "same"), ("≠", "description", "changed"), ("≠", "new", "new"), ("≠", "old", "gone")];
+    assert_eq!(items.len(), expected.len());
+    for (item, (sign, key, word)) in items.iter().zip(expected) {
+        assert!(item.contains(&format!(">{sign}</span>")) && item.contains(key) && item.contains(word), "{item}");
     }
 }
 
@@ -125,9 +126,9 @@ fn a_finding_whose_place_is_not_drawn_stands_below_the_nearest_line_above_it() {
 #[test]
 fn keys_and_values_of_a_publisher_can_not_imitate_lines_or_markup() {
     let html = tree(None, r#"{"a\": 1, \"b":"<script>","c\u202e":"x\", d: \"y","\u200b":[]}"#);
-    assert!(html.contains("<span class=\"k\">&quot;a\\&quot;: 1, \\&quot;b&quot;</span>"), "{html}");
+    assert!(html.contains("<span class=\"k\">\"a\\&quot;: 1, \\&quot;b\"</span>"), "{html}");
     assert!(html.contains("&lt;script&gt;") && html.contains(">RLO<") && html.contains(">ZWSP<"), "{html}");
-    assert!(html.contains("&quot;x\\&quot;, d: \\&quot;y&quot;") || html.contains("\"x\\&quot;, d: \\&quot;y\""), "{html}");
+    assert!(html.contains("\"x\\&quot;, d: \\&quot;y\""), "{html}");
 }
 
 #[test]
