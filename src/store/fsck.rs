@@ -5,7 +5,7 @@
 
 use sqlx::FromRow;
 
-use super::{Conn, Count, On, Result, StoreError, access, candidates, int, pinsets, releases, votes};
+use super::{Conn, Count, Result, StoreError, access, candidates, int, pinsets, releases, votes};
 use crate::{canon::Sha256, name::SetName};
 
 /// Something that isn't as this program would have written it.
@@ -122,11 +122,6 @@ impl Conn {
             return Ok(());
         }
         Err(corrupt("candidate_count", format!("says {kept:?}, but there are {counted:?}")))
-    }
-
-    /// Whether this is SQLite, for messages about files.
-    pub const fn is_sqlite(&self) -> bool {
-        matches!(self.0, On::Sqlite(_))
     }
 }
 

@@ -161,7 +161,7 @@ async fn open_postgres(url: &config::DatabaseText, readers: u32) -> Result<(Read
     let options = options.application_name("countersign");
     // An acknowledged write is durable whatever the server's default is; and the head row serialises writers only if
     // each statement after it sees what was committed before.
-    let durable = [("synchronous_commit", "on"), ("default_transaction_isolation", r"read\ committed")];
+    let durable = [("synchronous_commit", "on"), ("default_transaction_isolation", "read committed")];
     let pool = || PgPoolOptions::new().acquire_timeout(ACQUIRE);
     let writer = pool().max_connections(WRITE_CONNECTIONS).connect_with(options.clone().options(durable)).await?;
     let reading = options.options([("default_transaction_read_only", "on")]);

@@ -2,5 +2,9 @@
 
 #![cfg(test)]
 
+#[cfg(feature = "server")]
+mod databases;
 mod log;
 mod shared;
+#[cfg(feature = "server")]
+mod store;
