@@ -10,6 +10,8 @@ pub mod keys;
 
 pub mod log;
 
+pub mod descriptor;
+
 pub mod attest;
 
 pub mod scan;

@@ -20,5 +20,5 @@ pub use authority::{Authorities, Authority, Level, NotASigner, Role, Scope, Sign
 pub use members::Malformed;
 pub use predicate::{Artifact, MAX_DESTINATIONS, Predicate, Recorded, Server, Source};
 pub use refused::Refused;
-pub use statement::{Statement, Subject};
-pub use verify::{Submitted, Verified, verify};
+pub use statement::Statement;
+pub use verify::{Verified, verify};

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     canon::Value,
     clock::Timestamp,
+    descriptor::{Method, Release, Taken},
     name::{ServerName, Variant, Version},
 };
 
@@ -81,8 +82,8 @@ pub struct Source {
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recorded {
-    /// `stdio`, `http` or `file`.
-    pub method: String,
+    /// By which way.
+    pub method: Method,
     /// The command that was run, with `stdio`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
@@ -161,6 +162,10 @@ impl Predicate {
 }
 
 impl Server {
+    pub(super) fn of(release: &Release) -> Self {
+        Self { name: release.server.clone(), version: release.version.clone(), variant: release.variant.clone() }
+    }
+
     fn read(mut members: Members<'_>) -> Result<Self, Malformed> {
         let name = members.parsed("name", "a server name, as com.example/notes")?;
         let version = members.parsed("version", "one version, 1 to 255 visible ASCII characters")?;
@@ -210,20 +215,36 @@ impl Source {
 }
 
 impl Recorded {
+    /// What a capture says of itself; one that says nothing came out of a file.
+    pub(super) fn of(taken: Option<&Taken>) -> Self {
+        let capabilities = taken.and_then(|taken| taken.client_capabilities.as_deref());
+        Self {
+            method: taken.map_or(Method::File, |taken| taken.method),
+            command: taken.and_then(|taken| taken.command.clone()).unwrap_or_default(),
+            endpoint: taken.and_then(|taken| taken.endpoint.clone()),
+            client_capabilities: capabilities.and_then(|json| serde_json::from_slice(json).ok()),
+            captured_at: taken.and_then(|taken| taken.at),
+        }
+    }
+
     fn read(value: &Value<'_>, pointer: String) -> Result<Self, Malformed> {
         let mut members = Members::of(value, pointer)?;
-        let method = members.text("method")?.to_owned();
+        let method = match members.text("method")? {
+            "stdio" => Method::Stdio,
+            "http" => Method::Http,
+            "file" => Method::File,
+            _ => return Err(members.form("method", "stdio, http or file")),
+        };
         let mut command = Vec::new();
         for (at, word) in members.optional_array("command")? {
             let word = word.as_str().ok_or(Malformed::Form { pointer: at, expected: "a string" })?;
             command.push(word.to_owned());
         }
         let endpoint = members.optional_text("endpoint")?.map(str::to_owned);
-        let fits = match method.as_str() {
-            "stdio" => !command.is_empty() && endpoint.is_none(),
-            "http" => command.is_empty() && endpoint.as_deref().and_then(web_url).is_some(),
-            "file" => command.is_empty() && endpoint.is_none(),
-            _ => false,
+        let fits = match method {
+            Method::Stdio => !command.is_empty() && endpoint.is_none(),
+            Method::Http => command.is_empty() && endpoint.as_deref().and_then(web_url).is_some(),
+            Method::File => command.is_empty() && endpoint.is_none(),
         };
         if !fits {
             return Err(members.form("method", "stdio with a command, http with an endpoint, or file with neither"));

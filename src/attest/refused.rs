@@ -1,6 +1,7 @@
 //! Everything that can be wrong with an attestation.
 
 use super::{Role, dsse, members::Malformed, statement::NotAStatement};
+use crate::canon;
 
 /// Why a release with this attestation is not taken. Each has a stable slug, which problems and scripts go by.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -8,6 +9,14 @@ pub enum Refused {
     /// The capture is not complete: nobody knows what the server lists.
     #[error("the capture is incomplete, so it can't be attested")]
     Incomplete,
+    /// A listed item is not strict JSON, so it has no digest that could be attested.
+    #[error("item {index} of the capture is refused: {refused}")]
+    Descriptor {
+        /// Its place in the capture, counted from 0.
+        index: usize,
+        /// Why.
+        refused: canon::Refused,
+    },
     /// The envelope is not strict JSON of DSSE's form.
     #[error("the attestation is no DSSE envelope: {0}")]
     Envelope(Malformed),
@@ -98,6 +107,7 @@ impl Refused {
     pub const fn slug(&self) -> &'static str {
         match self {
             Self::Incomplete => "capture-incomplete",
+            Self::Descriptor { refused, .. } => refused.code.as_str(),
             Self::Envelope(_) => "attestation-malformed",
             Self::PayloadType(_) => "attestation-payload-type",
             Self::Unsigned => "attestation-unsigned",

@@ -9,9 +9,12 @@ use serde::Serialize;
 use super::{
     Role,
     members::{Malformed, Members},
-    predicate::{NotAPredicate, Predicate, Server},
+    predicate::{NotAPredicate, Predicate, Recorded, Server},
 };
-use crate::canon::{self, Sha256, Value};
+use crate::{
+    canon::{self, Value},
+    descriptor::{Release, Subject},
+};
 
 /// The in-toto statement type.
 pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
@@ -19,15 +22,6 @@ pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 /// Our predicate type. A changed predicate gets another one.
 pub const PREDICATE_TYPE: &str = "urn:countersign:attestation:mcp-release:v1";
-
-/// One descriptor of a release, as attestations name it.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Subject {
-    /// Kind, slash, name as listed: `tool/export`.
-    pub name: String,
-    /// The digest by the deciding recipe.
-    pub sha256: Sha256,
-}
 
 /// Which descriptors belong to which release, and who says so in which role.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -59,8 +53,20 @@ pub enum NotAStatement {
 }
 
 impl Statement {
-    /// A statement about these subjects; the optional parts of the predicate are public and start out empty.
-    pub fn new(server: Server, role: Role, mut subjects: Vec<Subject>) -> Self {
+    /// What there is to sign about a release: all its descriptors, and how they were recorded if the role is `capture`.
+    ///
+    /// Artifacts, remotes and source start out empty and are public fields. Whether the release may be attested at all,
+    /// [`super::verify`] decides.
+    pub fn for_release(release: &Release, role: Role) -> Self {
+        let mut statement = Self::new(Server::of(release), role, release.subjects());
+        statement.predicate.protocol_version.clone_from(&release.capture.protocol_version);
+        if role == Role::Capture {
+            statement.predicate.capture = Some(Recorded::of(release.capture.taken.as_ref()));
+        }
+        statement
+    }
+
+    pub(super) fn new(server: Server, role: Role, mut subjects: Vec<Subject>) -> Self {
         subjects.sort_unstable();
         Self { subjects, predicate: Predicate::new(server, role) }
     }
@@ -72,24 +78,13 @@ impl Statement {
         struct Out<'a> {
             #[serde(rename = "_type")]
             statement_type: &'static str,
-            subject: Vec<OutSubject<'a>>,
+            subject: &'a [Subject],
             predicate_type: &'static str,
             predicate: &'a Predicate,
         }
-        #[derive(Serialize)]
-        struct OutSubject<'a> {
-            name: &'a str,
-            digest: OutDigest,
-        }
-        #[derive(Serialize)]
-        struct OutDigest {
-            sha256: Sha256,
-        }
-        let subject =
-            self.subjects.iter().map(|s| OutSubject { name: &s.name, digest: OutDigest { sha256: s.sha256 } });
         canon::to_jcs(&Out {
             statement_type: STATEMENT_TYPE,
-            subject: subject.collect(),
+            subject: &self.subjects,
             predicate_type: PREDICATE_TYPE,
             predicate: &self.predicate,
         })
@@ -111,7 +106,7 @@ impl Statement {
             return Err(NotAStatement::PredicateType(found.to_owned()));
         }
         let listed = members.array("subject")?;
-        let subjects = listed.into_iter().map(|(at, value)| Subject::read(value, at)).collect::<Result<Vec<_>, _>>()?;
+        let subjects = listed.into_iter().map(|(at, value)| subject(value, at)).collect::<Result<Vec<_>, _>>()?;
         let predicate = Predicate::read(members.members("predicate")?)?;
         members.done()?;
         if let Some(pair) = subjects.windows(2).find(|pair| pair[0] > pair[1]) {
@@ -121,16 +116,14 @@ impl Statement {
     }
 }
 
-impl Subject {
-    fn read(value: &Value<'_>, pointer: String) -> Result<Self, Malformed> {
-        let mut members = Members::of(value, pointer)?;
-        let name = members.text("name")?.to_owned();
-        let mut digest = members.members("digest")?;
-        let sha256 = digest.parsed("sha256", "64 lower-case hex digits")?;
-        digest.done()?;
-        members.done()?;
-        Ok(Self { name, sha256 })
-    }
+fn subject(value: &Value<'_>, pointer: String) -> Result<Subject, Malformed> {
+    let mut members = Members::of(value, pointer)?;
+    let name = members.text("name")?.to_owned();
+    let mut digest = members.members("digest")?;
+    let sha256 = digest.parsed("sha256", "64 lower-case hex digits")?;
+    digest.done()?;
+    members.done()?;
+    Ok(Subject { name, sha256 })
 }
 
 impl From<NotAPredicate> for NotAStatement {
@@ -148,8 +141,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        attest::{Artifact, MAX_DESTINATIONS, Recorded, Source},
+        attest::{Artifact, MAX_DESTINATIONS, Source},
+        canon::Sha256,
         clock::Timestamp,
+        descriptor::Method,
     };
 
     fn server() -> Server {
@@ -195,7 +190,7 @@ mod tests {
         predicate.source =
             Some(Source { repository: "https://git.example.com/notes".to_owned(), commit: "c0".repeat(20) });
         predicate.capture = Some(Recorded {
-            method: "stdio".to_owned(),
+            method: Method::Stdio,
             command: vec!["npx".to_owned(), "-y".to_owned(), "@example/notes".to_owned()],
             endpoint: None,
             client_capabilities: Some(serde_json::json!({"roots": {"listChanged": true}})),

@@ -3,33 +3,27 @@
 use std::cmp::Ordering;
 
 use super::{
-    Authorities, Authority, Level, Refused, Role, Server, Signer, Statement, Subject,
+    Authorities, Authority, Level, Refused, Role, Server, Signer, Statement,
     dsse::{self, Envelope},
     statement::PAYLOAD_TYPE,
 };
-use crate::{canon::Sha256, keys::KeyId};
+use crate::{
+    canon::Sha256,
+    descriptor::{Release, Subject},
+    keys::KeyId,
+};
 
 /// A release whose attestation was verified. [`verify`] makes it and nothing else does: whoever holds one needn't ask
 /// again who signed, with what authority, or whether the descriptors are those that were signed.
 #[derive(Clone, Debug)]
 pub struct Verified {
+    release: Release,
     envelope: Vec<u8>,
     statement: Statement,
     signer: Signer,
     level: Level,
     authority: String,
     holder: Option<String>,
-}
-
-/// The release that a submission claims to be.
-#[derive(Clone, Copy, Debug)]
-pub struct Submitted<'a> {
-    /// Whether everything that the server lists is there.
-    pub complete: bool,
-    /// Server, version and variant.
-    pub server: &'a Server,
-    /// Every descriptor, sorted.
-    pub subjects: &'a [Subject],
 }
 
 /// Checks an attestation against the release it came with.
@@ -39,35 +33,42 @@ pub struct Submitted<'a> {
 ///
 /// # Errors
 /// The first thing that [`Refused`] lists.
-pub fn verify(submitted: Submitted<'_>, attestation: &[u8], authorities: &Authorities) -> Result<Verified, Refused> {
-    if !submitted.complete {
+pub fn verify(release: Release, attestation: &[u8], authorities: &Authorities) -> Result<Verified, Refused> {
+    if !release.capture.complete {
         return Err(Refused::Incomplete);
     }
-    let name = &submitted.server.name;
+    release.descriptors().map_err(|(index, refused)| Refused::Descriptor { index, refused })?;
+    let submitted = Server::of(&release);
     let envelope = Envelope::parse(attestation)?;
-    let checked = envelope.verify(PAYLOAD_TYPE, &authorities.keys_over(name)).map_err(|refused| {
+    let checked = envelope.verify(PAYLOAD_TYPE, &authorities.keys_over(&submitted.name)).map_err(|refused| {
         let known = envelope.key_ids().any(|id| authorities.knows(&id));
         if refused == dsse::Refused::UnknownKey && known {
-            Refused::NoAuthority(name.to_string())
+            Refused::NoAuthority(submitted.name.to_string())
         } else {
             refused.into()
         }
     })?;
     let statement = Statement::parse(checked.payload)?;
-    same_release(&statement.predicate.server, submitted.server)?;
-    let (key, authority) = authority(&checked.by, statement.predicate.role, submitted.server, authorities)?;
-    same_subjects(&statement.subjects, submitted.subjects)?;
+    same_release(&statement.predicate.server, &submitted)?;
+    let (key, authority) = authority(&checked.by, statement.predicate.role, &submitted, authorities)?;
+    same_subjects(&statement.subjects, &release.subjects())?;
     Ok(Verified {
         envelope: attestation.to_vec(),
         signer: Signer::Key(key),
         level: authority.role.key_level(),
         authority: authority.id.clone(),
         holder: authority.holder.clone(),
+        release,
         statement,
     })
 }
 
 impl Verified {
+    /// The release, whose descriptors are exactly those that were signed.
+    pub const fn release(&self) -> &Release {
+        &self.release
+    }
+
     /// What was signed.
     pub const fn statement(&self) -> &Statement {
         &self.statement
@@ -167,7 +168,7 @@ fn same_subjects(attested: &[Subject], submitted: &[Subject]) -> Result<(), Refu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{attest::Scope, clock::Timestamp, keys::SigningKey};
+    use crate::{attest::Scope, clock::Timestamp, descriptor::Capture, keys::SigningKey};
 
     const PUBLISHER: u8 = 1;
     const OPERATOR: u8 = 2;
@@ -206,27 +207,32 @@ mod tests {
         server("com.example/notes", "1.4.0", "")
     }
 
-    fn subjects(of: &[(&str, &str)]) -> Vec<Subject> {
-        of.iter()
-            .map(|(name, text)| Subject { name: (*name).to_owned(), sha256: Sha256::of(text.as_bytes()) })
-            .collect()
+    const TOOLS: &[&str] = &[r#"{"name":"export","inputSchema":{}}"#, r#"{"name":"import","inputSchema":{}}"#];
+
+    /// The release `notes` with these tools.
+    fn release(complete: bool, tools: &[&str]) -> Release {
+        let capture = format!(r#"{{"complete":{complete},"tools":[{}]}}"#, tools.join(","));
+        let capture = Capture::parse(capture.as_bytes()).expect("a capture");
+        let Server { name, version, variant } = notes();
+        Release::new(name, version, variant, capture)
     }
 
-    const TOOLS: &[(&str, &str)] = &[("tool/export", "{}"), ("tool/import", "[]")];
+    fn subjects(tools: &[&str]) -> Vec<Subject> {
+        release(true, tools).subjects()
+    }
 
     fn sign(statement: &Statement, seed: u8) -> Vec<u8> {
         dsse::sign(PAYLOAD_TYPE, &statement.to_payload(), &SigningKey::from_seed(&[seed; 32]))
     }
 
     /// Signs a statement over `attested` as `role` with a key, and submits it with the release `notes` and [`TOOLS`].
-    fn submit(attested: Server, role: Role, tools: &[(&str, &str)], seed: u8) -> Result<Verified, Refused> {
+    fn submit(attested: Server, role: Role, tools: &[&str], seed: u8) -> Result<Verified, Refused> {
         let attestation = sign(&Statement::new(attested, role, subjects(tools)), seed);
         judge(&attestation)
     }
 
     fn judge(attestation: &[u8]) -> Result<Verified, Refused> {
-        let submitted = Submitted { complete: true, server: &notes(), subjects: &subjects(TOOLS) };
-        verify(submitted, attestation, &authorities())
+        verify(release(true, TOOLS), attestation, &authorities())
     }
 
     #[test]
@@ -260,9 +266,12 @@ mod tests {
             ("attestation-subject-missing", submit(notes(), Publisher, &TOOLS[..1], PUBLISHER)),
             ("attestation-subject-missing", submit(notes(), Publisher, &TOOLS[1..], PUBLISHER)),
             ("attestation-subject-missing", submit(notes(), Publisher, &[], PUBLISHER)),
-            ("attestation-subject-extra", submit(notes(), Publisher, &[TOOLS[0], TOOLS[1], ("tool/z", "")], PUBLISHER)),
+            (
+                "attestation-subject-extra",
+                submit(notes(), Publisher, &[TOOLS[0], TOOLS[1], r#"{"name":"z"}"#], PUBLISHER),
+            ),
             ("attestation-subject-extra", submit(notes(), Publisher, &[TOOLS[0], TOOLS[1], TOOLS[1]], PUBLISHER)),
-            ("attestation-subject-digest", submit(notes(), Publisher, &[TOOLS[0], ("tool/import", "[1]")], PUBLISHER)),
+            ("attestation-subject-digest", submit(notes(), Publisher, &[TOOLS[0], r#"{"name":"import"}"#], PUBLISHER)),
             ("attestation-malformed", judge(b"{}")),
             ("attestation-malformed", judge(b"")),
         ];
@@ -307,8 +316,27 @@ mod tests {
     #[test]
     fn an_incomplete_capture_is_not_attested_whatever_was_signed() {
         let attestation = sign(&Statement::new(notes(), Role::Publisher, subjects(TOOLS)), PUBLISHER);
-        let submitted = Submitted { complete: false, server: &notes(), subjects: &subjects(TOOLS) };
-        assert_eq!(verify(submitted, &attestation, &authorities()).expect_err("incomplete"), Refused::Incomplete);
+        let refused = verify(release(false, TOOLS), &attestation, &authorities()).expect_err("incomplete");
+        assert_eq!(refused, Refused::Incomplete);
+    }
+
+    #[test]
+    fn a_release_with_an_item_that_has_no_digest_is_refused_under_the_parsers_own_code() {
+        let attestation = sign(&Statement::new(notes(), Role::Publisher, subjects(TOOLS)), PUBLISHER);
+        let tools = [TOOLS[0], TOOLS[1], r#"{"name":"z","name":"z"}"#];
+        let refused = verify(release(true, &tools), &attestation, &authorities()).expect_err("refused");
+        assert_eq!(refused.slug(), "duplicate-key");
+    }
+
+    #[test]
+    fn what_attest_signs_is_what_verify_takes() {
+        let key = SigningKey::from_seed(&[OPERATOR; 32]);
+        let statement = Statement::for_release(&release(true, TOOLS), Role::Capture);
+        let attestation = dsse::sign(PAYLOAD_TYPE, &statement.to_payload(), &key);
+        let verified = judge(&attestation).expect("verifies");
+        assert_eq!(verified.statement(), &statement);
+        assert_eq!(verified.release(), &release(true, TOOLS));
+        assert_eq!(statement.predicate.capture.map(|c| c.method), Some(crate::descriptor::Method::File));
     }
 
     #[test]
@@ -324,10 +352,10 @@ mod tests {
             granted_at: Timestamp::EPOCH,
             revoked,
         };
-        let submitted = Submitted { complete: true, server: &notes(), subjects: &subjects(TOOLS) };
         let claim = |role, all: Vec<Authority>| {
             let attestation = sign(&Statement::new(notes(), role, subjects(TOOLS)), PUBLISHER);
-            verify(submitted, &attestation, &Authorities::new(all)).map(|v| (v.level(), v.authority().to_owned()))
+            verify(release(true, TOOLS), &attestation, &Authorities::new(all))
+                .map(|v| (v.level(), v.authority().to_owned()))
         };
         let both =
             || vec![held("watch", "*", Role::Capture, None), held("own", "com.example/notes", Role::Publisher, None)];

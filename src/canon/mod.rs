@@ -9,11 +9,19 @@
 
 mod digest;
 mod document;
+mod number;
+mod order;
 mod parse;
+pub mod pointer;
+mod python;
+mod refused;
+mod run;
 mod value;
 mod write;
 
 pub use digest::{Digest, NotADigest, NotHex, Recipe, Sha256};
 pub use document::{NotCanonical, from_jcs, to_jcs};
-pub use parse::{Code, MAX_BYTES, MAX_DEPTH, Refused, parse, parse_up_to};
+pub use parse::{MAX_BYTES, MAX_DEPTH, parse, parse_up_to};
+pub use refused::{Code, Refused};
 pub use value::{Object, Value};
+pub use write::Canonical;

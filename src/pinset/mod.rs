@@ -6,12 +6,14 @@
 //!
 //! A [`PinSet`] can be had only from [`verify`] or from a registry's own [`State`]: whoever holds one holds verified pins.
 
+pub mod desk;
 mod document;
 
 pub mod head;
 mod set;
 mod state;
 pub mod trust;
+pub mod verdict;
 pub mod verify;
 
 pub use document::{

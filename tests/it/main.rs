@@ -4,6 +4,7 @@
 
 #[cfg(feature = "server")]
 mod databases;
+mod in_memory;
 mod log;
 mod shared;
 #[cfg(feature = "server")]
