@@ -30,3 +30,6 @@ pub mod config;
 
 #[cfg(feature = "server")]
 pub mod store;
+
+#[cfg(feature = "server")]
+pub mod service;

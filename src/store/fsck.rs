@@ -45,7 +45,7 @@ impl Conn {
     pub async fn fsck(&mut self) -> Result<Vec<Fault>> {
         let mut faults = Vec::new();
         read_all!(self, &mut faults,
-            "log_head": super::LogHead, "SELECT size, last_at, frontier FROM log_head";
+            "log_head": super::LogHead, "SELECT size, last_at, root FROM log_head";
             "checkpoint": (i64, String, i64), "SELECT size, note, signed_at FROM checkpoint ORDER BY size";
             "named": (SetName, Sha256), "SELECT pinset, sha256 FROM named";
             "scan": super::Scan, "SELECT subject, ruleset, report, complete, findings, gravest FROM scan";

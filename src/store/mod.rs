@@ -181,6 +181,11 @@ impl Reader {
         }))
     }
 
+    /// Ends all connections, waiting for what runs on them.
+    pub async fn close(&self) {
+        on!(&self.0, |pool| pool.close().await);
+    }
+
     /// A connection whose statements all see one moment.
     ///
     /// # Errors

@@ -6,6 +6,8 @@
 mod databases;
 mod in_memory;
 mod log;
+#[cfg(feature = "server")]
+mod service;
 mod shared;
 #[cfg(feature = "server")]
 mod store;

@@ -1,6 +1,6 @@
 use countersign::store::{LogHead, Poll};
 
-use super::{at, opened, write};
+use super::{at, hash, opened, write};
 use crate::databases::{block_on, on_both, tamper};
 
 #[tokio::test]
@@ -8,30 +8,23 @@ async fn leaves_tiles_and_checkpoints_come_back_as_written() {
     on_both(async |fresh| {
         let (reader, writer) = opened(fresh).await;
         let mut conn = reader.conn().await.expect("a connection");
-        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 0, access: 0 });
+        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 0, access: 0, heads: 0 });
         assert_eq!(conn.newest_checkpoint().await.expect("reads"), None);
         write(&writer, async |tx| {
             let head = tx.take_head().await.expect("taken");
-            assert_eq!(
-                head,
-                LogHead {
-                    size: 0,
-                    last_at: at(0).minus(at(0).since(countersign::clock::Timestamp::EPOCH)),
-                    frontier: vec![]
-                }
-            );
+            assert_eq!(head, LogHead { size: 0, last_at: countersign::clock::Timestamp::EPOCH, root: hash("") });
             for (index, leaf) in [b"zero".as_slice(), b"one", b"\0\xff"].into_iter().enumerate() {
                 tx.put_leaf(index as u64, leaf).await.expect("written");
             }
             assert_eq!(tx.leaves(1, 3).await.expect("a transaction reads its own"), [b"one".to_vec(), vec![0, 255]]);
             tx.put_tile(0, 0, &[1; 64]).await.expect("written");
             tx.put_tile(0, 0, &[[1; 64].as_slice(), &[2; 32]].concat()).await.expect("grown");
-            tx.put_log_head(&LogHead { size: 3, last_at: at(7), frontier: vec![3; 64] }).await.expect("moved");
+            tx.put_log_head(&LogHead { size: 3, last_at: at(7), root: hash("root") }).await.expect("moved");
             tx.put_checkpoint(3, "a note\n", at(7)).await.expect("written");
         })
         .await;
-        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 3, access: 0 });
-        let head = LogHead { size: 3, last_at: at(7), frontier: vec![3; 64] };
+        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 3, access: 0, heads: 0 });
+        let head = LogHead { size: 3, last_at: at(7), root: hash("root") };
         assert_eq!(conn.log_head().await.expect("reads"), head);
         assert_eq!(conn.leaf(1).await.expect("reads"), Some(b"one".to_vec()));
         assert_eq!(conn.leaf(3).await.expect("reads"), None);
@@ -52,7 +45,7 @@ async fn what_only_grows_can_not_be_changed_or_deleted_by_anybody() {
         write(&writer, async |tx| {
             tx.put_leaf(0, b"zero").await.expect("written");
             tx.put_tile(0, 0, &[1; 64]).await.expect("written");
-            tx.put_log_head(&LogHead { size: 1, last_at: at(1), frontier: vec![1; 32] }).await.expect("moved");
+            tx.put_log_head(&LogHead { size: 1, last_at: at(1), root: hash("root") }).await.expect("moved");
             tx.put_checkpoint(1, "a note\n", at(1)).await.expect("written");
         })
         .await;
@@ -67,7 +60,7 @@ async fn what_only_grows_can_not_be_changed_or_deleted_by_anybody() {
             "DELETE FROM log_head",
             "INSERT INTO log_leaf (idx, leaf) SELECT idx, leaf FROM log_leaf",
             "INSERT INTO checkpoint (size, note, signed_at) VALUES (1, 'fork', 0)",
-            "INSERT INTO log_head (id, size, last_at, frontier) SELECT 2, size, last_at, frontier FROM log_head",
+            "INSERT INTO log_head (id, size, last_at, root) SELECT 2, size, last_at, root FROM log_head",
         ] {
             assert!(tamper(fresh, sql).await.is_err(), "{:?}: {sql}", fresh.engine);
         }
