@@ -117,7 +117,7 @@ impl fmt::Debug for Env {
     }
 }
 
-impl dyn Rng {
+impl dyn Rng + '_ {
     /// `N` unpredictable bytes.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];

@@ -40,6 +40,9 @@ pub mod client;
 pub mod store;
 
 #[cfg(feature = "server")]
+pub mod service;
+
+#[cfg(feature = "server")]
 #[cfg_attr(not(test), expect(dead_code, reason = "the handlers that fill these pages come with the service"))]
 mod ui;
 

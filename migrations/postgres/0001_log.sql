@@ -4,10 +4,12 @@ CREATE TABLE log_head (
     id       BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
     size     BIGINT NOT NULL CHECK (size >= 0),
     last_at  BIGINT NOT NULL,
-    frontier BYTEA NOT NULL CHECK (length(frontier) % 32 = 0)
+    root     BYTEA NOT NULL CHECK (length(root) = 32)
 );
 
-INSERT INTO log_head (id, size, last_at, frontier) VALUES (1, 0, 0, '');
+-- The root over no leaf is the SHA-256 of nothing.
+INSERT INTO log_head (id, size, last_at, root)
+VALUES (1, 0, 0, '\xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
 
 CREATE TABLE log_leaf (
     idx  BIGINT NOT NULL PRIMARY KEY CHECK (idx >= 0),

@@ -4,10 +4,12 @@ CREATE TABLE log_head (
     id       INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
     size     INTEGER NOT NULL CHECK (size >= 0),
     last_at  INTEGER NOT NULL,
-    frontier BLOB NOT NULL CHECK (length(frontier) % 32 = 0)
+    root     BLOB NOT NULL CHECK (length(root) = 32)
 ) STRICT;
 
-INSERT INTO log_head (id, size, last_at, frontier) VALUES (1, 0, 0, x'');
+-- The root over no leaf is the SHA-256 of nothing.
+INSERT INTO log_head (id, size, last_at, root)
+VALUES (1, 0, 0, x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
 
 CREATE TABLE log_leaf (
     idx  INTEGER NOT NULL PRIMARY KEY CHECK (idx >= 0),

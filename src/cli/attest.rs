@@ -89,8 +89,11 @@ fn attestable(path: &std::path::Path, release: &Release) -> Result<(), Failure> 
     release.descriptors().map(drop).map_err(|(index, refused)| {
         let name = release.capture.listed.get(index).map(|listed| listed.display_name().into_owned());
         let name = name.unwrap_or_default();
-        Failure::no(format_args!("{} can't be attested: descriptor {index} ({name}) is refused: {refused}", path.display()))
-            .next("the server has to list it otherwise; nobody could tell what would be signed")
+        Failure::no(format_args!(
+            "{} can't be attested: descriptor {index} ({name}) is refused: {refused}",
+            path.display()
+        ))
+        .next("the server has to list it otherwise; nobody could tell what would be signed")
     })
 }
 

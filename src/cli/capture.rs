@@ -97,7 +97,8 @@ fn from_file(file: &PathBuf, env: &mut Env) -> Result<Capture, Failure> {
 
 async fn live(args: &Args, env: &mut Env) -> Result<Capture, Failure> {
     let target = target(args, env)?;
-    let options = mcp::Options { protocol: args.protocol_version, total: Span::seconds(args.timeout), ..Default::default() };
+    let options =
+        mcp::Options { protocol: args.protocol_version, total: Span::seconds(args.timeout), ..Default::default() };
     let clock = Arc::clone(&env.clock);
     let spinner = print::spinner(env, "capturing");
     let mut watch = |seen: Seen<'_>| {
@@ -171,7 +172,12 @@ fn summary(args: &Args, release: &Release, env: &mut Env) -> Result<(), Failure>
     let variant = if release.variant.is_default() { String::new() } else { format!(" ({})", release.variant) };
     print::line(
         env,
-        format_args!("{} {}{variant}: {counts}{protocol} -> {}", release.server, release.version, args.output.display()),
+        format_args!(
+            "{} {}{variant}: {counts}{protocol} -> {}",
+            release.server,
+            release.version,
+            args.output.display()
+        ),
     )?;
     for listed in &capture.listed {
         let name = format!("{}/{}", listed.kind, print::short(&listed.display_name(), 60));

@@ -61,7 +61,8 @@ pub(super) fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
         let bytes = files::read(env, &path, MAX_CAPTURE_BYTES)?;
         lists.push((alias, path.clone(), files::capture(&path, &bytes)?));
     }
-    let listings: Vec<Listing<'_>> = lists.iter().map(|(alias, _, capture)| listing(args, alias.as_ref(), capture)).collect();
+    let listings: Vec<Listing<'_>> =
+        lists.iter().map(|(alias, _, capture)| listing(args, alias.as_ref(), capture)).collect();
     let ruleset = state.ruleset(&set.document().ruleset_sha256);
     let scan = |descriptor: &Descriptor| match ruleset.as_ref().map(|ruleset| ruleset.scan(descriptor)) {
         Some(report) if report.complete => Scan::Done(report.worst()),

@@ -125,8 +125,20 @@ fn compare(old: &Capture, new: &Capture) -> Vec<Item> {
         }
         match after.as_slice() {
             [Listed { parsed: Ok(after), .. }] => appeared.push(after),
-            [_] => items.push(Item { kind: *kind, name: name.clone(), state: State::Refused, was: None, changes: Vec::new() }),
-            _ => items.push(Item { kind: *kind, name: name.clone(), state: State::Ambiguous, was: None, changes: Vec::new() }),
+            [_] => items.push(Item {
+                kind: *kind,
+                name: name.clone(),
+                state: State::Refused,
+                was: None,
+                changes: Vec::new(),
+            }),
+            _ => items.push(Item {
+                kind: *kind,
+                name: name.clone(),
+                state: State::Ambiguous,
+                was: None,
+                changes: Vec::new(),
+            }),
         }
     }
     pair(&vanished, &appeared, &mut items);
@@ -156,7 +168,9 @@ fn pair(vanished: &[&Descriptor], appeared: &[&Descriptor], items: &mut Vec<Item
         items.push(Item { was, changes: changes(before, after), ..item(after, State::Renamed) });
     }
     let left = |i: usize, of: fn(&Rename) -> usize| !renames.iter().any(|rename| of(rename) == i);
-    items.extend(vanished.iter().enumerate().filter(|(i, _)| left(*i, |r| r.from)).map(|(_, d)| item(d, State::Removed)));
+    items.extend(
+        vanished.iter().enumerate().filter(|(i, _)| left(*i, |r| r.from)).map(|(_, d)| item(d, State::Removed)),
+    );
     items.extend(appeared.iter().enumerate().filter(|(i, _)| left(*i, |r| r.to)).map(|(_, d)| item(d, State::Added)));
 }
 
@@ -191,7 +205,13 @@ fn table(report: &Report, env: &mut Env) -> Result<(), Failure> {
                 Some(was) => format!("{what}, before {}", print::short(was, 60)),
                 None => what.to_owned(),
             };
-            rows.push([(name.clone(), Tone::Plain), (state.to_owned(), tone), quiet(""), quiet(""), (what, Tone::Plain)]);
+            rows.push([
+                (name.clone(), Tone::Plain),
+                (state.to_owned(), tone),
+                quiet(""),
+                quiet(""),
+                (what, Tone::Plain),
+            ]);
             first = false;
         }
         for change in &item.changes {

@@ -92,9 +92,19 @@ mod tests {
 
     #[test]
     fn statuses_become_the_exit_codes_of_the_contract() {
-        for (status, code) in
-            [(400, 1), (401, 2), (403, 1), (404, 1), (408, 3), (409, 1), (422, 1), (429, 3), (500, 3), (503, 3), (302, 3)]
-        {
+        for (status, code) in [
+            (400, 1),
+            (401, 2),
+            (403, 1),
+            (404, 1),
+            (408, 3),
+            (409, 1),
+            (422, 1),
+            (429, 3),
+            (500, 3),
+            (503, 3),
+            (302, 3),
+        ] {
             assert_eq!(Exit::of_status(status).code(), code, "{status}");
         }
         assert!(Exit::Blind > Exit::No, "3 wins over 1");

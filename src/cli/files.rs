@@ -129,6 +129,7 @@ fn bounded(from: impl Read, max: usize) -> io::Result<Vec<u8>> {
 
 /// A new name is only durable once its directory is.
 fn sync_directory(path: &Path) -> io::Result<()> {
-    let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_owned);
+    let directory =
+        path.parent().filter(|p| !p.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_owned);
     File::open(directory)?.sync_all()
 }

@@ -60,7 +60,8 @@ pub(super) fn note(env: &mut Env, text: impl Display) -> io::Result<()> {
 
 /// A document on standard output, indented for people where one sits there.
 pub(super) fn json<T: Serialize>(env: &mut Env, document: &T) -> Result<(), Failure> {
-    let text = if env.terminal.stdout { serde_json::to_string_pretty(document) } else { serde_json::to_string(document) };
+    let text =
+        if env.terminal.stdout { serde_json::to_string_pretty(document) } else { serde_json::to_string(document) };
     let text = text.map_err(|e| Failure::blind(format_args!("the answer can't be written as JSON: {e}")))?;
     Ok(line(env, text)?)
 }

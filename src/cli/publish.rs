@@ -2,11 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use crate::{
-    client,
-    descriptor::MAX_CAPTURE_BYTES,
-    env::Env,
-};
+use crate::{client, descriptor::MAX_CAPTURE_BYTES, env::Env};
 
 use super::{
     Exit, Failure, files,

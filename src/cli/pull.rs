@@ -2,12 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use crate::{
-    client,
-    env::Env,
-    name::SetName,
-    pinset::trust::Trust,
-};
+use crate::{client, env::Env, name::SetName, pinset::trust::Trust};
 
 use super::{Exit, Failure, files, print, registry::registry};
 
@@ -74,10 +69,19 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
         print::note(env, "a newer trust file, signed by the root key in hand, took the place of the one before")?;
     }
     if !pulled.rules {
-        print::note(env, "the set's scanner rules could not be had; until they are, whatever no pin covers is blocked")?;
+        print::note(
+            env,
+            "the set's scanner rules could not be had; until they are, whatever no pin covers is blocked",
+        )?;
     }
     if let Some(why) = pulled.other_trust {
-        print::note(env, format_args!("the registry serves another trust file, which was not taken: {}", print::inert(&why.to_string())))?;
+        print::note(
+            env,
+            format_args!(
+                "the registry serves another trust file, which was not taken: {}",
+                print::inert(&why.to_string())
+            ),
+        )?;
     }
     Ok(Exit::Done)
 }

@@ -22,13 +22,17 @@ impl From<Error> for Failure {
         match &error {
             Error::Address(_) | Error::Token => failure(Exit::Usage),
             Error::InClear(_) => failure(Exit::Usage).next("use the registry's https address"),
-            Error::Network(_) | Error::Timeout(_) => failure(Exit::Blind).next("is the address right, and the registry up?"),
+            Error::Network(_) | Error::Timeout(_) => {
+                failure(Exit::Blind).next("is the address right, and the registry up?")
+            }
             Error::TooLarge(_) => failure(Exit::Blind),
             Error::Status { status, .. } => {
                 let failure = failure(Exit::of_status(*status));
                 match status {
-                    401 => failure.next("set COUNTERSIGN_TOKEN to a token that an administrator made with `admin token add`"),
-                    403 => failure.next("the token is known, but its scope is another; see `countersign admin token add --help`"),
+                    401 => failure
+                        .next("set COUNTERSIGN_TOKEN to a token that an administrator made with `admin token add`"),
+                    403 => failure
+                        .next("the token is known, but its scope is another; see `countersign admin token add --help`"),
                     429 => failure.next("try again later"),
                     300..=399 => failure.next("redirects are not followed; give the address it points to"),
                     _ => failure,

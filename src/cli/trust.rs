@@ -44,7 +44,12 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     let (fingerprint, terms) = (trust.fingerprint(), trust.terms());
     print::line(
         env,
-        format_args!("registry {}, epoch {}, trust file version {}", print::inert(&terms.origin), terms.epoch, terms.version),
+        format_args!(
+            "registry {}, epoch {}, trust file version {}",
+            print::inert(&terms.origin),
+            terms.epoch,
+            terms.version
+        ),
     )?;
     print::line(env, format_args!("fingerprint {fingerprint}"))?;
     match args.fingerprint {

@@ -71,7 +71,8 @@ pub struct Logged {
 ///
 /// `None` if either isn't one JSON object.
 pub fn submission(release: &[u8], attestation: &[u8]) -> Option<Vec<u8>> {
-    let is_object = |bytes: &[u8]| serde_json::from_slice::<&RawValue>(bytes).is_ok_and(|raw| raw.get().starts_with('{'));
+    let is_object =
+        |bytes: &[u8]| serde_json::from_slice::<&RawValue>(bytes).is_ok_and(|raw| raw.get().starts_with('{'));
     if !is_object(release) || !is_object(attestation) {
         return None;
     }
@@ -88,6 +89,7 @@ pub fn submission(release: &[u8], attestation: &[u8]) -> Option<Vec<u8>> {
 /// [`Error`], also for an answer that isn't one.
 pub async fn publish(registry: &Registry, clock: &dyn Clock, body: Vec<u8>) -> Result<Published, Error> {
     let body = registry.post(clock, &["v1", "releases"], body, MAX_ANSWER).await?;
-    let answer = serde_json::from_slice(&body.bytes).map_err(|e| Error::Network(format!("its answer is unreadable: {e}")))?;
+    let answer =
+        serde_json::from_slice(&body.bytes).map_err(|e| Error::Network(format!("its answer is unreadable: {e}")))?;
     Ok(Published { again: body.status == 200, json: body.bytes, answer })
 }

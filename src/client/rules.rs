@@ -24,7 +24,10 @@ const MAX_PACKS: usize = 64;
 #[serde(deny_unknown_fields)]
 struct Document {
     r#type: String,
-    #[expect(dead_code, reason = "part of the form; another engine's set has another digest and doesn't come out equal")]
+    #[expect(
+        dead_code,
+        reason = "part of the form; another engine's set has another digest and doesn't come out equal"
+    )]
     engine: u32,
     packs: Vec<Named>,
 }

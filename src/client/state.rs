@@ -115,11 +115,14 @@ impl State {
         }
         let corrupt = |why: &dyn std::fmt::Display| StateError::Corrupt(directory.to_owned(), why.to_string());
         let bytes = fs::read(directory.join("state.json")).map_err(|e| corrupt(&format_args!("state.json: {e}")))?;
-        let record: Record = canon::from_jcs(&bytes, MAX_STATE).map_err(|e| corrupt(&format_args!("state.json: {e}")))?;
+        let record: Record =
+            canon::from_jcs(&bytes, MAX_STATE).map_err(|e| corrupt(&format_args!("state.json: {e}")))?;
         if record.r#type != TYPE {
             return Err(corrupt(&format_args!("state.json is of the type {:?}", record.r#type)));
         }
-        let named = |sha256| document(directory, sha256).ok_or_else(|| corrupt(&format_args!("document {sha256} is missing or damaged")));
+        let named = |sha256| {
+            document(directory, sha256).ok_or_else(|| corrupt(&format_args!("document {sha256} is missing or damaged")))
+        };
         let note = String::from_utf8(named(&record.trust)?).map_err(|_| corrupt(&"the trust file is no text"))?;
         let trust = Trust::first(&note).map_err(|e: BadTrust| corrupt(&e))?;
         let answer = HeadAnswer::parse(&named(&record.answer)?).map_err(|e| corrupt(&e))?;
@@ -194,7 +197,8 @@ impl Place {
         }
         let root = building.as_deref().unwrap_or(directory);
         let lock = root.join("lock");
-        let lock = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&lock).map_err(io(&lock))?;
+        let lock =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&lock).map_err(io(&lock))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| StateError::Busy(directory.to_owned()))?;
         Ok(Self { at: directory.to_owned(), building, _lock: lock })
     }
@@ -236,7 +240,11 @@ impl Place {
     /// Keeps an answer that contradicts what was seen before, and what was seen, for whoever convicts the registry.
     pub(super) fn keep_evidence(&self, offered: &[u8], accepted: &[u8]) -> Result<PathBuf, StateError> {
         let directory = self.at.join("evidence");
-        DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(|e| StateError::Io(directory.clone(), e))?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&directory)
+            .map_err(|e| StateError::Io(directory.clone(), e))?;
         let name = Sha256::of(offered).id();
         write_whole(&directory.join(format!("{name}-accepted.json")), accepted)?;
         let path = directory.join(format!("{name}-offered.json"));

@@ -168,7 +168,9 @@ impl Link {
             },
             Self::Http(http) => match http.call(run, Request::discover()).await {
                 // A refusal without a message comes from something that doesn't know the request.
-                Err(Fault::Status { status: 400..=499, .. }) => return self.initialize(run, Protocol::V2025_11_25).await,
+                Err(Fault::Status { status: 400..=499, .. }) => {
+                    return self.initialize(run, Protocol::V2025_11_25).await;
+                }
                 outcome => outcome?,
             },
         };

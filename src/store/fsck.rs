@@ -5,7 +5,7 @@
 
 use sqlx::FromRow;
 
-use super::{Conn, Count, On, Result, StoreError, access, candidates, int, pinsets, releases, votes};
+use super::{Conn, Count, Result, StoreError, access, candidates, int, pinsets, releases, votes};
 use crate::{canon::Sha256, name::SetName};
 
 /// Something that isn't as this program would have written it.
@@ -45,7 +45,7 @@ impl Conn {
     pub async fn fsck(&mut self) -> Result<Vec<Fault>> {
         let mut faults = Vec::new();
         read_all!(self, &mut faults,
-            "log_head": super::LogHead, "SELECT size, last_at, frontier FROM log_head";
+            "log_head": super::LogHead, "SELECT size, last_at, root FROM log_head";
             "checkpoint": (i64, String, i64), "SELECT size, note, signed_at FROM checkpoint ORDER BY size";
             "named": (SetName, Sha256), "SELECT pinset, sha256 FROM named";
             "scan": super::Scan, "SELECT subject, ruleset, report, complete, findings, gravest FROM scan";
@@ -122,11 +122,6 @@ impl Conn {
             return Ok(());
         }
         Err(corrupt("candidate_count", format!("says {kept:?}, but there are {counted:?}")))
-    }
-
-    /// Whether this is SQLite, for messages about files.
-    pub const fn is_sqlite(&self) -> bool {
-        matches!(self.0, On::Sqlite(_))
     }
 }
 

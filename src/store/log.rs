@@ -3,7 +3,7 @@
 use sqlx::FromRow;
 
 use super::{Conn, Result, StoreError, WriteTx, int};
-use crate::clock::Timestamp;
+use crate::{canon::Sha256, clock::Timestamp};
 
 /// The single row that stands for the log's end and serialises its writers.
 #[derive(Clone, Debug, Eq, FromRow, PartialEq)]
@@ -13,8 +13,8 @@ pub struct LogHead {
     pub size: u64,
     /// Time of the last leaf.
     pub last_at: Timestamp,
-    /// The right edge: hashes of the complete subtrees, largest first, 32 bytes each.
-    pub frontier: Vec<u8>,
+    /// The root over them.
+    pub root: Sha256,
 }
 
 /// What tells a process that another one has written.
@@ -25,6 +25,8 @@ pub struct Poll {
     pub size: u64,
     /// How often the rules of who may do what changed.
     pub access: i64,
+    /// When the last head was signed, in microseconds.
+    pub heads: i64,
 }
 
 impl Conn {
@@ -33,7 +35,8 @@ impl Conn {
     /// # Errors
     /// [`StoreError`] as for all of these.
     pub async fn poll(&mut self) -> Result<Poll> {
-        const SQL: &str = "SELECT log_head.size, access_head.version AS access FROM log_head, access_head";
+        const SQL: &str = "SELECT log_head.size, access_head.version AS access, \
+             (SELECT COALESCE(MAX(issued), 0) FROM head) AS heads FROM log_head, access_head";
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).fetch_one(&mut **c).await?))
     }
 
@@ -42,7 +45,7 @@ impl Conn {
     /// # Errors
     /// [`StoreError`] as for all of these.
     pub async fn log_head(&mut self) -> Result<LogHead> {
-        const SQL: &str = "SELECT size, last_at, frontier FROM log_head";
+        const SQL: &str = "SELECT size, last_at, root FROM log_head";
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).fetch_one(&mut **c).await?))
     }
 
@@ -106,7 +109,7 @@ impl WriteTx {
     /// # Errors
     /// [`StoreError`] as for all of these.
     pub async fn take_head(&mut self) -> Result<LogHead> {
-        const SQL: &str = "UPDATE log_head SET size = size RETURNING size, last_at, frontier";
+        const SQL: &str = "UPDATE log_head SET size = size RETURNING size, last_at, root";
         Ok(on!(&mut self.0.0, |c| sqlx::query_as(SQL).fetch_one(&mut **c).await?))
     }
 
@@ -137,8 +140,8 @@ impl WriteTx {
     /// # Errors
     /// [`StoreError::Database`] also if it would move back.
     pub async fn put_log_head(&mut self, head: &LogHead) -> Result<()> {
-        const SQL: &str = "UPDATE log_head SET size = $1, last_at = $2, frontier = $3";
-        run!(self, sqlx::query(SQL).bind(int(head.size)).bind(head.last_at).bind(&head.frontier));
+        const SQL: &str = "UPDATE log_head SET size = $1, last_at = $2, root = $3";
+        run!(self, sqlx::query(SQL).bind(int(head.size)).bind(head.last_at).bind(head.root));
         Ok(())
     }
 

@@ -161,7 +161,7 @@ async fn open_postgres(url: &config::DatabaseText, readers: u32) -> Result<(Read
     let options = options.application_name("countersign");
     // An acknowledged write is durable whatever the server's default is; and the head row serialises writers only if
     // each statement after it sees what was committed before.
-    let durable = [("synchronous_commit", "on"), ("default_transaction_isolation", r"read\ committed")];
+    let durable = [("synchronous_commit", "on"), ("default_transaction_isolation", "read committed")];
     let pool = || PgPoolOptions::new().acquire_timeout(ACQUIRE);
     let writer = pool().max_connections(WRITE_CONNECTIONS).connect_with(options.clone().options(durable)).await?;
     let reading = options.options([("default_transaction_read_only", "on")]);
@@ -179,6 +179,11 @@ impl Reader {
             On::Sqlite(pool) => On::Sqlite(Held::Pooled(pool.acquire().await?)),
             On::Postgres(pool) => On::Postgres(Held::Pooled(pool.acquire().await?)),
         }))
+    }
+
+    /// Ends all connections, waiting for what runs on them.
+    pub async fn close(&self) {
+        on!(&self.0, |pool| pool.close().await);
     }
 
     /// A connection whose statements all see one moment.

@@ -1,6 +1,9 @@
 //! What a gateway runs: trust, pull, check, through the command line against a registry double.
 
-use std::{fs, path::{Path, PathBuf}};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use countersign::{
     clock::Span,
@@ -31,7 +34,8 @@ impl Gateway {
         registry.approve(EXPORT, release);
         registry.approve(SEARCH, release);
         let clock = ManualClock::at(registry.now);
-        let gateway = Self { served: Served::new(registry).await, clock, folder: tempfile::tempdir().expect("a folder") };
+        let gateway =
+            Self { served: Served::new(registry).await, clock, folder: tempfile::tempdir().expect("a folder") };
         let trust = gateway.path("trust.txt");
         let ran = gateway.run(&["trust", &gateway.served.url, "-o", &trust, "--yes"]).await;
         assert_eq!(ran.exit, 0, "{ran}");
@@ -52,7 +56,8 @@ impl Gateway {
 
     async fn pull(&self) -> Ran {
         let (trust, state) = (self.path("trust.txt"), self.path("state"));
-        self.run(&["pull", "--registry", &self.served.url, "--pinset", "default", "--trust", &trust, "--state", &state]).await
+        self.run(&["pull", "--registry", &self.served.url, "--pinset", "default", "--trust", &trust, "--state", &state])
+            .await
     }
 
     async fn check(&self, list: &str) -> Ran {
@@ -93,10 +98,16 @@ async fn a_pulled_set_allows_what_was_approved_and_nothing_else() {
     let gateway = Gateway::new().await;
     assert_snapshot!("pull_first", gateway.shown(&gateway.pull().await));
     assert_snapshot!("check_approved", gateway.check(&list(&[EXPORT, SEARCH])).await);
-    assert_snapshot!("check_changed", gateway.check(&list(&[EXPORT_2, SEARCH, r#"{"name":"new","inputSchema":{"type":"object"}}"#])).await);
+    assert_snapshot!(
+        "check_changed",
+        gateway.check(&list(&[EXPORT_2, SEARCH, r#"{"name":"new","inputSchema":{"type":"object"}}"#])).await
+    );
     assert_snapshot!("pull_again", gateway.shown(&gateway.pull().await));
     let json = Desk::at(&gateway.clock)
-        .run_with(["check", "--state", &gateway.path("state"), "--alias", "notes", "--json", "-"], list(&[SEARCH]).as_bytes())
+        .run_with(
+            ["check", "--state", &gateway.path("state"), "--alias", "notes", "--json", "-"],
+            list(&[SEARCH]).as_bytes(),
+        )
         .await;
     assert_snapshot!("check_json", json);
 }
@@ -105,7 +116,15 @@ async fn a_pulled_set_allows_what_was_approved_and_nothing_else() {
 async fn every_listed_item_gets_a_verdict_whatever_it_is_called() {
     let gateway = Gateway::new().await;
     gateway.pull().await;
-    let odd = [EXPORT, r#"{"name":"dockyard__echo_note"}"#, r#"{"name":"search"}"#, r#"{}"#, r#"{"name":"a","x":1,"x":2}"#, r#"{"name":"no name"}"#, SEARCH];
+    let odd = [
+        EXPORT,
+        r#"{"name":"dockyard__echo_note"}"#,
+        r#"{"name":"search"}"#,
+        r#"{}"#,
+        r#"{"name":"a","x":1,"x":2}"#,
+        r#"{"name":"no name"}"#,
+        SEARCH,
+    ];
     let state = gateway.path("state");
     let ran = Desk::at(&gateway.clock)
         .run_with(["check", "--state", &state, "--alias", "notes", "--json", "-"], list(&odd).as_bytes())
@@ -125,7 +144,11 @@ async fn half_a_list_is_never_all_allowed() {
     for (name, text, exit) in [
         ("the whole of it", page(""), 0),
         ("a page that promises another", page(r#","nextCursor":"2""#), 3),
-        ("then an error", format!("{}\n{}", page(""), r#"{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"x"}}"#), 3),
+        (
+            "then an error",
+            format!("{}\n{}", page(""), r#"{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"x"}}"#),
+            3,
+        ),
         ("a capture that is not complete", format!(r#"{{"complete":false,"tools":[{EXPORT}]}}"#), 3),
         ("half a page that is also not allowed", list(&[EXPORT_2]).replace("]}", r#"],"nextCursor":"2"}"#), 3),
         ("a text that breaks off", page("")[..60].to_owned(), 3),
@@ -206,7 +229,10 @@ async fn a_damaged_state_is_refused_and_never_trusted_anew() {
     let before = gateway.files();
     assert_snapshot!("pull_corrupt", gateway.shown(&gateway.pull().await));
     assert_eq!(gateway.files(), before, "a pull does not start over by itself");
-    assert_snapshot!("check_nothing_pulled", gateway.shown(&Desk::at(&gateway.clock).run(["check", "--state", &gateway.path("none"), "-"]).await));
+    assert_snapshot!(
+        "check_nothing_pulled",
+        gateway.shown(&Desk::at(&gateway.clock).run(["check", "--state", &gateway.path("none"), "-"]).await)
+    );
 }
 
 #[tokio::test]
@@ -255,11 +281,23 @@ async fn what_a_registry_or_network_may_answer_leaves_no_state_behind() {
     let head = "/v1/pinsets/default/head";
     let set = {
         let desk = gateway.served.desk();
-        let document = desk.registry.documents.iter().rev().find(|(_, bytes)| bytes.windows(14).any(|w| w == b"\"flag_at\":\"med"));
+        let document = desk
+            .registry
+            .documents
+            .iter()
+            .rev()
+            .find(|(_, bytes)| bytes.windows(14).any(|w| w == b"\"flag_at\":\"med"));
         format!("/v1/pinsets/default/sets/{}", document.expect("published").0)
     };
     for (name, path, status, body, exit, says) in [
-        ("no such set", head, 404, r#"{"type":"https://x/problems/not-found","title":"No such thing"}"#, 1, "404 (not-found): No such thing"),
+        (
+            "no such set",
+            head,
+            404,
+            r#"{"type":"https://x/problems/not-found","title":"No such thing"}"#,
+            1,
+            "404 (not-found): No such thing",
+        ),
         ("no token", head, 401, "", 2, "next: set COUNTERSIGN_TOKEN"),
         ("too many requests", head, 429, "", 3, "429"),
         ("a redirect", head, 302, "", 3, "redirects are not followed"),
@@ -304,7 +342,8 @@ async fn a_trust_file_is_taken_only_with_its_fingerprint_or_a_persons_word() {
     let fingerprint = gateway.served.desk().registry.trust().fingerprint().to_string();
     let (url, output) = (gateway.served.url.clone(), gateway.path("new.txt"));
     let args = ["trust", &url, "-o", &output];
-    let with = |more: [&str; 2]| args.iter().map(|a| (*a).to_owned()).chain(more.map(str::to_owned)).collect::<Vec<_>>();
+    let with =
+        |more: [&str; 2]| args.iter().map(|a| (*a).to_owned()).chain(more.map(str::to_owned)).collect::<Vec<_>>();
     let desk = || Desk::at(&gateway.clock);
     let there = || Path::new(&output).exists();
 
@@ -336,7 +375,8 @@ async fn publishing_sends_the_bytes_as_they_are_and_says_what_came_of_it() {
     let release = format!(
         r#"{{"server":{{"name":"com.example/notes","version":"1.0.0"}},"capture":{{"complete":true,"tools":[{EXPORT}, {{"name":"s","x":1.50}}]}}}}"#
     );
-    let (path, key, attestation) = (gateway.path("release.json"), gateway.path("key"), gateway.path("attestation.json"));
+    let (path, key, attestation) =
+        (gateway.path("release.json"), gateway.path("key"), gateway.path("attestation.json"));
     fs::write(&path, &release).expect("written");
     gateway.run(&["keygen", "-o", &key]).await;
     gateway.run(&["attest", &path, "--key", &key, "-o", &attestation]).await;
@@ -359,11 +399,16 @@ async fn publishing_sends_the_bytes_as_they_are_and_says_what_came_of_it() {
     assert_eq!(String::from_utf8(body).expect("text"), expected);
 
     for (status, exit) in [(400, 1), (401, 2), (403, 1), (409, 1), (422, 1), (429, 3), (503, 3)] {
-        let problem = format!(r#"{{"type":"/problems/release-differs","title":"Other subjects","detail":"this release is {status}"}}"#);
+        let problem = format!(
+            r#"{{"type":"/problems/release-differs","title":"Other subjects","detail":"this release is {status}"}}"#
+        );
         gateway.served.instead("/v1/releases", status, problem);
         let ran = publish(&[]).await;
         assert_eq!(ran.exit, exit, "{ran}");
-        assert!(ran.stderr.contains(&format!("the registry answered {status} (release-differs): this release is {status}")), "{ran}");
+        assert!(
+            ran.stderr.contains(&format!("the registry answered {status} (release-differs): this release is {status}")),
+            "{ran}"
+        );
         assert!(!ran.to_string().contains("cs_secret"));
     }
 }

@@ -30,7 +30,9 @@ async fn help_teaches() {
 
 #[tokio::test]
 async fn wrong_calls_end_with_2() {
-    for args in [&["nonsense"][..], &[], &["digest"], &["capture", "--server", "x", "--version", "1", "-o", "f"], &["keygen"]] {
+    for args in
+        [&["nonsense"][..], &[], &["digest"], &["capture", "--server", "x", "--version", "1", "-o", "f"], &["keygen"]]
+    {
         let ran = Desk::new().run(args).await;
         assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""), "{args:?}: {}", ran.stderr);
         assert!(!ran.stderr.is_empty());
@@ -97,14 +99,22 @@ async fn digest_agrees_with_every_vector() {
 #[tokio::test]
 async fn diff_names_what_moved_and_what_grew() {
     let folder = folder();
-    let old = file(&folder, "old.json", r#"{"tools":[
+    let old = file(
+        &folder,
+        "old.json",
+        r#"{"tools":[
         {"name":"export","description":"Export notes.","inputSchema":{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]},"annotations":{"destructiveHint":false}},
         {"name":"list","inputSchema":{"type":"object"}},
-        {"name":"gone","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}]}"#);
-    let new = file(&folder, "new.json", r#"{"tools":[
+        {"name":"gone","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}]}"#,
+    );
+    let new = file(
+        &folder,
+        "new.json",
+        r#"{"tools":[
         {"name":"export","description":"Export notes.","inputSchema":{"type":"object","properties":{"id":{"type":"string"},"callback_url":{"type":"string"}},"required":["id"]},"annotations":{"destructiveHint":true}},
         {"inputSchema":{"type":"object"},"name":"list"},
-        {"name":"add","description":"Something \u001b[31mnew\u202e.","inputSchema":{"type":"object"}}]}"#);
+        {"name":"add","description":"Something \u001b[31mnew\u202e.","inputSchema":{"type":"object"}}]}"#,
+    );
     let ran = Desk::new().run(["diff", &old, &new]).await;
     assert_snapshot!("diff", ran);
     let json = Desk::new().run(["diff", "--json", &old, &new]).await;

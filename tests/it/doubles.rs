@@ -116,12 +116,7 @@ impl Endpoint {
     }
 }
 
-async fn answer(
-    State(script): State<Arc<Mutex<Script>>>,
-    method: Method,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
+async fn answer(State(script): State<Arc<Mutex<Script>>>, method: Method, headers: HeaderMap, body: Bytes) -> Response {
     let text = String::from_utf8(body.to_vec()).expect("text");
     let asks = text.contains(r#""id":"#) && text.contains(r#""method":"#);
     let reply = {

@@ -10,7 +10,8 @@ use countersign::{
 use crate::doubles::{Endpoint, Reply};
 
 const NO_DISCOVER: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}"#;
-const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}}"#;
+const INITIALIZED: &str =
+    r#"{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}}"#;
 const DISCOVERED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2025-11-25","2026-07-28"],"capabilities":{"tools":{}},"instructions":"x"}}"#;
 const TOOLS: &str = r#"{"jsonrpc":"2.0","id":3,"result":{"tools":[{"name":"a"}]}}"#;
 
@@ -45,8 +46,10 @@ async fn a_session_of_the_older_era_is_opened_kept_and_ended() {
     assert_eq!(capture.listed.len(), 1);
     assert_eq!(capture.taken.as_ref().and_then(|t| t.endpoint.as_deref()), Some(endpoint.url.as_str()));
     let seen = endpoint.seen().into_iter().map(|(method, headers, body)| {
-        let called = body.split("\"method\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or("-").to_owned();
-        let [session, version, mirrored] = ["mcp-session-id", "mcp-protocol-version", "mcp-method"].map(|n| header(&headers, n));
+        let called =
+            body.split("\"method\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or("-").to_owned();
+        let [session, version, mirrored] =
+            ["mcp-session-id", "mcp-protocol-version", "mcp-method"].map(|n| header(&headers, n));
         format!("{method} {called} session={session} version={version} method={mirrored}")
     });
     assert_eq!(
@@ -87,10 +90,19 @@ async fn what_is_not_a_whole_answer_makes_the_capture_incomplete_with_its_reason
             Reply::With(401, "text/html", "", "<script>".to_owned()),
             "the endpoint answered tools/list with HTTP status 401; pass credentials with --header",
         ),
-        ("a broken server", Reply::With(500, "", "", "x".to_owned()), "the endpoint answered tools/list with HTTP status 500"),
+        (
+            "a broken server",
+            Reply::With(500, "", "", "x".to_owned()),
+            "the endpoint answered tools/list with HTTP status 500",
+        ),
         (
             "an error with a status",
-            Reply::With(404, "application/json", "", r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"gone"}}"#.to_owned()),
+            Reply::With(
+                404,
+                "application/json",
+                "",
+                r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"gone"}}"#.to_owned(),
+            ),
             r#"the server answered tools/list with error -32601: "gone""#,
         ),
         (
@@ -98,15 +110,31 @@ async fn what_is_not_a_whole_answer_makes_the_capture_incomplete_with_its_reason
             Reply::With(200, "text/html", "", TOOLS.to_owned()),
             r#"the endpoint answered tools/list with content type "text/html""#,
         ),
-        ("no body", Reply::With(202, "", "", String::new()), r#"the endpoint answered tools/list with content type """#),
-        ("a stream that ends", events("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n"), "the server ended before it answered tools/list"),
-        ("a stream cut inside an event", events(&format!("data: {TOOLS}")), "the server ended before it answered tools/list"),
+        (
+            "no body",
+            Reply::With(202, "", "", String::new()),
+            r#"the endpoint answered tools/list with content type """#,
+        ),
+        (
+            "a stream that ends",
+            events("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n"),
+            "the server ended before it answered tools/list",
+        ),
+        (
+            "a stream cut inside an event",
+            events(&format!("data: {TOOLS}")),
+            "the server ended before it answered tools/list",
+        ),
         (
             "an answer to another request",
             json(&TOOLS.replace("\"id\":3", "\"id\":2")),
             "the server answered a request that was not waiting for an answer (id 2)",
         ),
-        ("a notification as the body", json(r#"{"jsonrpc":"2.0","method":"x"}"#), "the server sent something that is not a JSON-RPC message: the body is not an answer"),
+        (
+            "a notification as the body",
+            json(r#"{"jsonrpc":"2.0","method":"x"}"#),
+            "the server sent something that is not a JSON-RPC message: the body is not an answer",
+        ),
         ("silence", Reply::Never, "no answer to tools/list within 30 seconds"),
     ];
     for (name, reply, why) in cases {
@@ -117,7 +145,8 @@ async fn what_is_not_a_whole_answer_makes_the_capture_incomplete_with_its_reason
 
 #[tokio::test]
 async fn a_change_that_is_told_on_a_stream_starts_the_lists_again() {
-    let changed = format!("data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}}\n\ndata: {TOOLS}\n\n");
+    let changed =
+        format!("data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}}\n\ndata: {TOOLS}\n\n");
     let again = r#"{"jsonrpc":"2.0","id":4,"result":{"tools":[]}}"#;
     let (capture, _) = captured(vec![json(NO_DISCOVER), json(INITIALIZED), events(&changed), json(again)]).await;
     assert_eq!((capture.complete, capture.listed.len()), (true, 0));

@@ -18,7 +18,8 @@ async fn captured(program: &Program) -> Capture {
 }
 
 async fn captured_with(program: &Program, options: Options, seen: &mut Vec<String>) -> Capture {
-    mcp::capture(&program.target(), &options, &SystemClock, &mut |event: Seen<'_>| seen.push(format!("{event:?}"))).await
+    mcp::capture(&program.target(), &options, &SystemClock, &mut |event: Seen<'_>| seen.push(format!("{event:?}")))
+        .await
 }
 
 fn names(capture: &Capture) -> Vec<String> {
@@ -112,12 +113,22 @@ async fn which_protocol_is_spoken_follows_from_the_first_answers() {
     const TOOLS: &str = r#"{"jsonrpc":"2.0","id":3,"result":{"tools":[]}}"#;
     let initialized = |version: &str| INITIALIZED.replace("2025-11-25", version);
     let unsupported = |supported: &str| {
-        format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-32022,"message":"no","data":{{"supported":{supported}}}}}}}"#)
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-32022,"message":"no","data":{{"supported":{supported}}}}}}}"#
+        )
     };
     let older = |answer: &str| vec![answer.to_owned(), initialized("2025-11-25"), TOOLS.to_owned()];
     let cases: Vec<(&str, Vec<String>, Result<&str, &str>)> = vec![
-        ("any other error", older(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":""}}"#), Ok("2025-11-25")),
-        ("an error with odd data", older(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"","data":[1]}}"#), Ok("2025-11-25")),
+        (
+            "any other error",
+            older(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":""}}"#),
+            Ok("2025-11-25"),
+        ),
+        (
+            "an error with odd data",
+            older(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"","data":[1]}}"#),
+            Ok("2025-11-25"),
+        ),
         ("2024-11-05", vec![NO_DISCOVER.to_owned(), initialized("2024-11-05"), TOOLS.to_owned()], Ok("2024-11-05")),
         ("2025-03-26", vec![NO_DISCOVER.to_owned(), initialized("2025-03-26"), TOOLS.to_owned()], Ok("2025-03-26")),
         ("discover, older only", older(&DISCOVERED.replace("2026-07-28", "2025-11-25")), Ok("2025-11-25")),
@@ -193,48 +204,111 @@ async fn a_server_that_ends_at_the_probe_gets_the_older_handshake_in_a_second_li
 #[tokio::test]
 async fn what_is_not_a_whole_answer_makes_the_capture_incomplete_with_its_reason() {
     const LISTS: &[(&str, &[u8], &str)] = &[
-        ("an error", br#"{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"db\u001b[31m down"}}"#,
-            r#"the server answered tools/list with error -32603: "db\u{1b}[31m down""#),
-        ("method not found for a declared list", br#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no"}}"#,
-            r#"the server answered tools/list with error -32601: "no""#),
-        ("an error without an id", br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}"#,
-            r#"the server answered tools/list with error -32700: "parse""#),
-        ("no list", br#"{"jsonrpc":"2.0","id":3,"result":{}}"#,
-            "the answer to tools/list is malformed: it has no list"),
-        ("a null list", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":null}}"#,
-            "the answer to tools/list is malformed: it has no list"),
-        ("a list that is none", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":{}}}"#,
-            "the answer to tools/list is malformed: invalid type: map, expected a sequence at line 1 column 9"),
-        ("two lists", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[],"tools":[{"name":"x"}]}}"#,
-            "the answer to tools/list is malformed: duplicate field `tools` at line 1 column 19"),
-        ("two cursors", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[],"nextCursor":"a","nextCursor":null}}"#,
-            "the answer to tools/list is malformed: duplicate field `nextCursor` at line 1 column 41"),
-        ("a cursor that is none", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[],"nextCursor":7}}"#,
-            "the answer to tools/list is malformed: invalid type: integer `7`, expected a string at line 1 column 26"),
-        ("an input request", br#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"input_required","tools":[]}}"#,
-            r#"the server answered tools/list with "input_required" instead of a complete result"#),
-        ("half a line", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":["#,
-            "the server sent something that is not a JSON-RPC message: EOF while parsing a list at line 1 column 43"),
-        ("a message over two lines", b"{\"jsonrpc\":\"2.0\",\"id\":3,\n\"result\":{\"tools\":[]}}",
-            "the server sent something that is not a JSON-RPC message: EOF while parsing a value at line 1 column 24"),
-        ("bytes that are no text", b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"tools\":[{\"name\":\"\xff\"}]}}",
-            "the server sent bytes that are not UTF-8"),
-        ("another version", br#"{"jsonrpc":"1.0","id":3,"result":{"tools":[]}}"#,
-            "the server sent something that is not a JSON-RPC message: it is not of JSON-RPC version 2.0"),
-        ("result and error", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[]},"error":{"code":1,"message":"x"}}"#,
-            "the server sent something that is not a JSON-RPC message: more than one of method, result and error"),
-        ("two results", br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[]},"result":{"tools":[{"name":"x"}]}}"#,
-            "the server sent something that is not a JSON-RPC message: duplicate field `result` at line 1 column 54"),
-        ("a null result", br#"{"jsonrpc":"2.0","id":3,"result":null}"#,
-            "the server sent something that is not a JSON-RPC message: neither method nor result nor error"),
-        ("a batch", br#"[{"jsonrpc":"2.0","id":3,"result":{"tools":[]}}]"#,
-            "the server sent something that is not a JSON-RPC message: invalid type: map, expected a string at line 1 column 1"),
-        ("an answer to nothing", br#"{"jsonrpc":"2.0","id":9,"result":{"tools":[]}}"#,
-            "the server answered a request that was not waiting for an answer (id 9)"),
-        ("an answer under a text", br#"{"jsonrpc":"2.0","id":"3","result":{"tools":[]}}"#,
-            r#"the server answered a request that was not waiting for an answer (id "3")"#),
-        ("a second answer to an earlier request", br#"{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}"#,
-            "the server answered a request that was not waiting for an answer (id 2)"),
+        (
+            "an error",
+            br#"{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"db\u001b[31m down"}}"#,
+            r#"the server answered tools/list with error -32603: "db\u{1b}[31m down""#,
+        ),
+        (
+            "method not found for a declared list",
+            br#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no"}}"#,
+            r#"the server answered tools/list with error -32601: "no""#,
+        ),
+        (
+            "an error without an id",
+            br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}"#,
+            r#"the server answered tools/list with error -32700: "parse""#,
+        ),
+        (
+            "no list",
+            br#"{"jsonrpc":"2.0","id":3,"result":{}}"#,
+            "the answer to tools/list is malformed: it has no list",
+        ),
+        (
+            "a null list",
+            br#"{"jsonrpc":"2.0","id":3,"result":{"tools":null}}"#,
+            "the answer to tools/list is malformed: it has no list",
+        ),
+        (
+            "a list that is none",
+            br#"{"jsonrpc":"2.0","id":3,"result":{"tools":{}}}"#,
+            "the answer to tools/list is malformed: invalid type: map, expected a sequence at line 1 column 9",
+        ),
+        (
+            "two lists",
+            br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[],"tools":[{"name":"x"}]}}"#,
+            "the answer to tools/list is malformed: duplicate field `tools` at line 1 column 19",
+        ),
+        (
+            "two cursors",
+            br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[],"nextCursor":"a","nextCursor":null}}"#,
+            "the answer to tools/list is malformed: duplicate field `nextCursor` at line 1 column 41",
+        ),
+        (
+            "a cursor that is none",
+            br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[],"nextCursor":7}}"#,
+            "the answer to tools/list is malformed: invalid type: integer `7`, expected a string at line 1 column 26",
+        ),
+        (
+            "an input request",
+            br#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"input_required","tools":[]}}"#,
+            r#"the server answered tools/list with "input_required" instead of a complete result"#,
+        ),
+        (
+            "half a line",
+            br#"{"jsonrpc":"2.0","id":3,"result":{"tools":["#,
+            "the server sent something that is not a JSON-RPC message: EOF while parsing a list at line 1 column 43",
+        ),
+        (
+            "a message over two lines",
+            b"{\"jsonrpc\":\"2.0\",\"id\":3,\n\"result\":{\"tools\":[]}}",
+            "the server sent something that is not a JSON-RPC message: EOF while parsing a value at line 1 column 24",
+        ),
+        (
+            "bytes that are no text",
+            b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"tools\":[{\"name\":\"\xff\"}]}}",
+            "the server sent bytes that are not UTF-8",
+        ),
+        (
+            "another version",
+            br#"{"jsonrpc":"1.0","id":3,"result":{"tools":[]}}"#,
+            "the server sent something that is not a JSON-RPC message: it is not of JSON-RPC version 2.0",
+        ),
+        (
+            "result and error",
+            br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[]},"error":{"code":1,"message":"x"}}"#,
+            "the server sent something that is not a JSON-RPC message: more than one of method, result and error",
+        ),
+        (
+            "two results",
+            br#"{"jsonrpc":"2.0","id":3,"result":{"tools":[]},"result":{"tools":[{"name":"x"}]}}"#,
+            "the server sent something that is not a JSON-RPC message: duplicate field `result` at line 1 column 54",
+        ),
+        (
+            "a null result",
+            br#"{"jsonrpc":"2.0","id":3,"result":null}"#,
+            "the server sent something that is not a JSON-RPC message: neither method nor result nor error",
+        ),
+        (
+            "a batch",
+            br#"[{"jsonrpc":"2.0","id":3,"result":{"tools":[]}}]"#,
+            "the server sent something that is not a JSON-RPC message: invalid type: map, expected a string at line 1 column 1",
+        ),
+        (
+            "an answer to nothing",
+            br#"{"jsonrpc":"2.0","id":9,"result":{"tools":[]}}"#,
+            "the server answered a request that was not waiting for an answer (id 9)",
+        ),
+        (
+            "an answer under a text",
+            br#"{"jsonrpc":"2.0","id":"3","result":{"tools":[]}}"#,
+            r#"the server answered a request that was not waiting for an answer (id "3")"#,
+        ),
+        (
+            "a second answer to an earlier request",
+            br#"{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}"#,
+            "the server answered a request that was not waiting for an answer (id 2)",
+        ),
     ];
     let mut wrong = Vec::new();
     for (name, answer, why) in LISTS {
@@ -262,7 +336,10 @@ async fn a_list_that_breaks_off_is_incomplete_and_keeps_what_came_before() {
         ),
         (
             "the second page fails",
-            vec![page(3, "a", "x"), r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"bad cursor"}}"#.to_owned()],
+            vec![
+                page(3, "a", "x"),
+                r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"bad cursor"}}"#.to_owned(),
+            ],
             &["tool/a"],
             r#"the server answered tools/list with error -32602: "bad cursor""#,
         ),
@@ -278,10 +355,12 @@ async fn a_list_that_breaks_off_is_incomplete_and_keeps_what_came_before() {
 async fn a_banner_and_requests_of_the_server_do_not_disturb() {
     let program = Program::new([
         format!("Server v1 is up\n\n{NO_DISCOVER}"),
-        format!(r#"{{"jsonrpc":"2.0","id":"p1","method":"ping"}}
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"p1","method":"ping"}}
 {{"jsonrpc":"2.0","id":77,"method":"roots/list"}}
 {{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"info"}}}}
-{INITIALIZED}"#),
+{INITIALIZED}"#
+        ),
         r#"{"jsonrpc":"2.0","id":3,"result":{"tools":[{"name":"a"}]}}"#.to_owned(),
     ]);
     let mut seen = Vec::new();
@@ -297,7 +376,8 @@ async fn a_banner_and_requests_of_the_server_do_not_disturb() {
 #[tokio::test]
 async fn lists_that_change_while_they_are_read_are_read_again_and_not_for_ever() {
     const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
-    let page = |id: u64, name: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{{"name":"{name}"}}]}}}}"#);
+    let page =
+        |id: u64, name: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{{"name":"{name}"}}]}}}}"#);
     let opened = [NO_DISCOVER.to_owned(), INITIALIZED.to_owned()];
     let once = opened.iter().cloned().chain([format!("{CHANGED}\n{}", page(3, "a")), page(4, "b")]);
     let capture = captured(&Program::new(once)).await;
@@ -361,15 +441,20 @@ async fn a_program_that_does_not_start_says_so() {
 
 #[tokio::test]
 async fn a_program_gets_no_secret_of_ours_and_leaves_no_process_behind() {
-    let ours = [("PATH", "/usr/bin:/bin"), ("COUNTERSIGN_TOKEN", "cs_secret"), ("AWS_SECRET_ACCESS_KEY", "s"), ("HOME", "/h")];
+    let ours =
+        [("PATH", "/usr/bin:/bin"), ("COUNTERSIGN_TOKEN", "cs_secret"), ("AWS_SECRET_ACCESS_KEY", "s"), ("HOME", "/h")];
     let ours = ours.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
     let vars = mcp::child_vars(&ours, [("EXTRA".to_owned(), "1".to_owned())].into());
     assert_eq!(vars.keys().collect::<Vec<_>>(), ["EXTRA", "HOME", "PATH"]);
 
     // A grandchild that holds no stream and ignores its input's end, as a server behind npx might.
     let directory = tempfile::tempdir().expect("a directory");
-    let script = format!("env > {0}/env; sleep 300 </dev/null >/dev/null 2>&1 & echo $! > {0}/pid; exit 0", directory.path().display());
-    let target = mcp::Target::Stdio { command: "sh".to_owned(), args: vec!["-c".to_owned(), script], vars, directory: None };
+    let script = format!(
+        "env > {0}/env; sleep 300 </dev/null >/dev/null 2>&1 & echo $! > {0}/pid; exit 0",
+        directory.path().display()
+    );
+    let target =
+        mcp::Target::Stdio { command: "sh".to_owned(), args: vec!["-c".to_owned(), script], vars, directory: None };
     let options = Options { protocol: Some(Protocol::V2025_11_25), ..Options::default() };
     let capture = mcp::capture(&target, &options, &SystemClock, &mut |_: Seen<'_>| {}).await;
     assert_eq!(capture.why_incomplete.as_deref(), Some("the server ended before it answered initialize"));
