@@ -8,6 +8,8 @@ mod cli_gateway;
 #[cfg(feature = "server")]
 mod cli_local;
 #[cfg(feature = "server")]
+mod cli_operator;
+#[cfg(feature = "server")]
 mod databases;
 mod descriptor;
 #[cfg(feature = "server")]
