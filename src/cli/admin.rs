@@ -260,7 +260,7 @@ async fn user(app: &App, user: &User, env: &mut Env) -> Result<(), Failure> {
     let by = Principal::LocalOperator;
     match user {
         User::Add { name, roles, password_stdin: _ } => {
-            let password = self::password(app, env).await?;
+            let password = password(app, env).await?;
             app.write(AddAccount { name: name.clone(), password, roles: self::roles(roles), by }).await?;
             Ok(print::line(env, format_args!("account {name} is there"))?)
         }
@@ -269,7 +269,7 @@ async fn user(app: &App, user: &User, env: &mut Env) -> Result<(), Failure> {
             Ok(print::line(env, format_args!("account {name} has these roles now"))?)
         }
         User::Password { name, password_stdin: _ } => {
-            let password = self::password(app, env).await?;
+            let password = password(app, env).await?;
             app.write(SetPassword { name: name.clone(), password, by }).await?;
             Ok(print::line(env, format_args!("account {name} has a new password, and no sessions"))?)
         }
@@ -297,7 +297,7 @@ async fn authority(app: &App, authority: &Authority, env: &mut Env) -> Result<()
         Authority::Add { scope, key, capture, holder } => {
             let key = files::verifying_key(env, key)?;
             let role = if *capture { Role::Capture } else { Role::Publisher };
-            let holder = holder.as_ref().map(|name| self::reviewer(app, name)).transpose()?;
+            let holder = holder.as_ref().map(|name| reviewer(app, name)).transpose()?;
             let asked = Grant { scope: scope.clone(), key, role, holder, by: operator(), alone: true };
             let id = govern::grant(app, asked).await?.done;
             Ok(print::line(env, format_args!("authority {id}: key {} speaks for {scope} as {role}", key.id()))?)
