@@ -56,6 +56,17 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// Waits for a condition that other tasks bring about, trying `push` before each look.
+pub(crate) async fn eventually(push: impl Fn(), condition: impl Fn() -> bool) {
+    let waiting = async {
+        while !condition() {
+            push();
+            tokio::task::spawn_blocking(std::thread::yield_now).await.expect("no panic");
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.expect("it came about");
+}
+
 /// Makes a pin set; refuses if it is there.
 #[derive(Clone)]
 pub(crate) struct AddSet(pub(crate) String);

@@ -110,7 +110,7 @@ pub(super) async fn authority(authority: &Authority, app: &App, env: &mut Env) -
             let holder = holder.as_ref().map(|name| reviewer(app, name)).transpose()?;
             let grant = Grant { scope: scope.clone(), key, role, holder, by: operator(), alone: true };
             let id = govern::grant(app, grant).await?.done;
-            Ok(print::line(env, format_args!("authority {id}: key {} speaks for {scope}", key.id()))?)
+            Ok(print::line(env, format_args!("authority {id}: key {} speaks for {scope} as {role}", key.id()))?)
         }
         Authority::Revoke { id, reason, since } => {
             let withdraw = Withdraw { authority: id.clone(), since: *since, reason: reason.clone(), by: operator() };
@@ -134,8 +134,9 @@ pub(super) async fn policy(policy: &Policy, app: &App, env: &mut Env) -> Result<
     let bytes = files::read(env, file, MAX_POLICY)?;
     let text = String::from_utf8(bytes).map_err(|_| Failure::no(format_args!("{} is not UTF-8", file.display())))?;
     let policy = review::Policy::from_toml(&text).map_err(|e| Failure::no(format_args!("{}: {e}", file.display())))?;
+    let mode = if policy.solo { "; one person decides alone, and every pin will say so" } else { "" };
     govern::set_policy(app, SetPolicy { pinset: set.clone(), policy, by: operator(), alone: true }).await?;
-    Ok(print::line(env, format_args!("pin set {set} has a new policy; open ballots are void"))?)
+    Ok(print::line(env, format_args!("pin set {set} has a new policy; open ballots are void{mode}"))?)
 }
 
 pub(super) async fn alias(alias: &Alias, app: &App, env: &mut Env) -> Result<(), Failure> {

@@ -3,7 +3,11 @@
 mod accounts;
 mod govern;
 
-use crate::{config, env::Env, service::App};
+use crate::{
+    config,
+    env::Env,
+    service::{self, App},
+};
 
 use super::{
     Exit, Failure,
@@ -63,12 +67,23 @@ enum Anchor {
 }
 
 pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
-    place::ours(&args.place)?;
+    ours(&args.place)?;
     let settings = config::Registry::load(&args.place.data, &args.place.flags(), &env.vars)?;
     let app = place::open(&settings, None, false, env).await?;
     let outcome = act(&args.command, &app, env).await;
     app.close().await;
     outcome.map(|()| Exit::Done)
+}
+
+/// Refuses to touch another user's registry: files that this process made there would be closed to its owner.
+fn ours(place: &Place) -> Result<(), Failure> {
+    match service::owns(&place.data) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Failure::usage(format_args!("{} belongs to another user", place.data.display()))
+            .next("run this as the user that runs `countersign serve`")),
+        Err(e) => Err(Failure::usage(format_args!("{}: {e}", place.data.display()))
+            .next("start `countersign serve --data DIR` first, or name its DIR")),
+    }
 }
 
 async fn act(command: &Command, app: &App, env: &mut Env) -> Result<(), Failure> {
@@ -84,7 +99,8 @@ async fn act(command: &Command, app: &App, env: &mut Env) -> Result<(), Failure>
                 Failure::no(format_args!("the anchor is not adopted: {why}"))
                     .next("an anchor is only adopted where it is missing and the log is whole; see Recovery in the README")
             })?;
-            Ok(print::line(env, "the anchor is the newest checkpoint of this database")?)
+            let size = app.moment().checkpoint.size;
+            Ok(print::line(env, format_args!("the anchor is at {size} leaves; restart `countersign serve`"))?)
         }
     }
 }
