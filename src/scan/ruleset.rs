@@ -49,9 +49,6 @@ pub(super) struct FirstPass {
     automaton: AhoCorasick,
     /// For each literal, the index of its rule.
     rules: Vec<usize>,
-    /// Rules whose pattern may begin with anything.
-    always: Vec<usize>,
-    count: usize,
 }
 
 /// What a tool is called in running text: words joined by underscores, dots or hyphens, or a quoted word before "tool".
@@ -167,14 +164,13 @@ impl Ruleset {
 
 impl FirstPass {
     fn of(rules: &[Rule]) -> Result<Self, PackError> {
-        let (mut literals, mut owners, mut always) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut literals, mut owners) = (Vec::new(), Vec::new());
         for (index, rule) in rules.iter().enumerate() {
             match &rule.matcher {
-                Matcher::Clause { literals: Some(own), .. } => {
+                Matcher::Clause { literals: own, .. } => {
                     owners.resize(owners.len() + own.len(), index);
                     literals.extend(own.iter().cloned());
                 }
-                Matcher::Clause { literals: None, .. } => always.push(index),
                 Matcher::Raw(_) | Matcher::Check(_) => {}
             }
         }
@@ -183,25 +179,17 @@ impl FirstPass {
             .ascii_case_insensitive(true)
             .build(&literals)
             .map_err(|e| PackError::Rule { rule: "all".to_owned(), message: e.to_string() })?;
-        Ok(Self { automaton, rules: owners, always, count: rules.len() })
+        Ok(Self { automaton, rules: owners })
     }
 
     /// Whether any rule may match in this text, in whatever letter case.
     pub(super) fn may_match(&self, text: &str) -> bool {
-        !self.always.is_empty() || self.automaton.is_match(text)
+        self.automaton.is_match(text)
     }
 
-    /// The rules that may match in this text, in order, each once.
-    pub(super) fn candidates(&self, text: &str, into: &mut Vec<usize>) {
-        let mut seen = vec![false; self.count];
-        for found in self.automaton.find_overlapping_iter(text) {
-            seen[self.rules[found.pattern().as_usize()]] = true;
-        }
-        for index in &self.always {
-            seen[*index] = true;
-        }
-        into.clear();
-        into.extend(seen.iter().enumerate().filter(|(_, seen)| **seen).map(|(index, _)| index));
+    /// Each place where a rule's pattern could begin, with the rule's index; roughly in order.
+    pub(super) fn places(&self, text: &str) -> impl Iterator<Item = (usize, usize)> {
+        self.automaton.find_overlapping_iter(text).map(|found| (self.rules[found.pattern().as_usize()], found.start()))
     }
 }
 
