@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{
     PackError,
-    pack::Pack,
+    pack::{Pack, expand},
     rule::{Matcher, Rule},
 };
 use crate::{
@@ -24,6 +24,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("instructions", include_str!("packs/instructions.toml")),
     ("steering", include_str!("packs/steering.toml")),
     ("secrets", include_str!("packs/secrets.toml")),
+    ("languages", include_str!("packs/languages.toml")),
     ("destinations", include_str!("packs/destinations.toml")),
     ("structure", include_str!("packs/structure.toml")),
 ];
@@ -81,13 +82,7 @@ impl Ruleset {
         let mut ids = BTreeSet::new();
         for (name, text) in packs {
             let pack = Pack::parse(name, text)?;
-            for (word, pattern) in pack.words {
-                let wrong = |message: String| PackError::Rule { rule: format!("words {word} of {name}"), message };
-                let pattern = super::pack::expand(&pattern, &words).map_err(wrong)?;
-                if words.insert(word.clone(), format!("(?:{pattern})")).is_some() {
-                    return Err(wrong("another pack has the same word group".to_owned()));
-                }
-            }
+            define(name, pack.words, &mut words)?;
             for source in pack.rule {
                 let rule = Rule::compile(source, &words)?;
                 if !ids.insert(rule.id.clone()) {
@@ -160,6 +155,36 @@ impl Ruleset {
             Err(PackError::Example { rule: rule.id.clone(), example: example.to_owned(), found })
         }
     }
+}
+
+/// Adds a pack's word groups, which may use each other in any order but not in a circle.
+fn define(pack: &str, own: BTreeMap<String, String>, words: &mut BTreeMap<String, String>) -> Result<(), PackError> {
+    let wrong = |word: &str, message: String| PackError::Rule { rule: format!("words {word} of {pack}"), message };
+    let mut left = own;
+    while !left.is_empty() {
+        let before = left.len();
+        let (mut later, mut reason) = (BTreeMap::new(), None);
+        for (word, pattern) in std::mem::take(&mut left) {
+            if words.contains_key(&word) {
+                return Err(wrong(&word, "there is a word group of this name already".to_owned()));
+            }
+            match expand(&pattern, words) {
+                Ok(expanded) => {
+                    words.insert(word, format!("(?:{expanded})"));
+                }
+                Err(message) => {
+                    reason.get_or_insert_with(|| wrong(&word, message));
+                    later.insert(word, pattern);
+                }
+            }
+        }
+        left = later;
+        // A round in which nothing could be written out: a circle, or a group that is nowhere.
+        if let Some(reason) = reason.filter(|_| left.len() == before) {
+            return Err(reason);
+        }
+    }
+    Ok(())
 }
 
 impl FirstPass {
