@@ -1,7 +1,7 @@
 //! What an attestation says about its subjects: which release they make up, in which role the signer speaks, and where
 //! the server can be had.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{
@@ -60,7 +60,8 @@ pub struct Server {
 }
 
 /// A package: its URL and the digest of its file.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Artifact {
     /// A package URL, as `pkg:npm/%40example/notes@1.4.0`.
     pub purl: String,

@@ -1,0 +1,95 @@
+//! The one-time set-up link, by which the first administrator is made in a browser.
+
+use std::collections::BTreeSet;
+
+use subtle::ConstantTimeEq as _;
+
+use super::{
+    AccountName, AccountRefused, PasswordHash, Principal, Secret,
+    accounts::{add, set_policy},
+};
+use crate::{
+    canon::Sha256,
+    event::PolicySet,
+    review::{Policy, ReviewerId},
+    service::{App, Step, Stop, Work},
+    store::{Role, StoreError},
+};
+
+/// Makes the first administrator, who reviews too.
+#[derive(Clone, Debug)]
+pub struct SetUp {
+    /// SHA-256 of the link's secret.
+    pub secret: Sha256,
+    /// The account's name.
+    pub name: AccountName,
+    /// Its password, hashed by [`App::hash_password`].
+    pub password: PasswordHash,
+    /// Whether this person reviews alone: the policy of every pin set becomes `solo`.
+    pub alone: bool,
+}
+
+impl App {
+    /// The secret of the set-up link, as long as there is no administrator: the one that `held` says if it is still
+    /// valid, else a new one that takes its place.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    pub async fn setup_secret(&self, held: Option<&str>) -> Result<Option<Secret>, StoreError> {
+        if self.access().has_admin() || self.read_only().is_some() {
+            return Ok(None);
+        }
+        let held = held.map(Secret::held);
+        if let Some(secret) = held.filter(|secret| !secret.reveal().is_empty()) {
+            if self.is_setup_secret(secret.reveal()).await? {
+                return Ok(Some(secret));
+            }
+        }
+        let secret = Secret::plain(self.core.rng.as_ref());
+        let mut tx = self.core.writer.begin().await?;
+        let kept = tx.put_setup(secret.sha256(), self.core.clock.now()).await?;
+        tx.commit().await?;
+        Ok(kept.then_some(secret))
+    }
+
+    /// Whether a secret is the set-up link's, and the link still valid.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    pub async fn is_setup_secret(&self, secret: &str) -> Result<bool, StoreError> {
+        let Some(sha256) = Secret::sha256_of(secret) else { return Ok(false) };
+        let setup = self.reader().conn().await?.setup().await?;
+        Ok(setup.is_some_and(|setup| setup.used_at.is_none() && same(setup.sha256, sha256)))
+    }
+}
+
+impl Step for SetUp {
+    type Done = ReviewerId;
+    type Refused = AccountRefused;
+
+    async fn run(&self, work: &mut Work) -> Result<ReviewerId, Stop<AccountRefused>> {
+        let setup = work.read().setup().await?;
+        let valid = setup.is_some_and(|setup| setup.used_at.is_none() && same(setup.sha256, self.secret));
+        if !valid || work.read().has_role(Role::Admin).await? {
+            return Err(Stop::Refused(AccountRefused::SetupOver));
+        }
+        if work.read().account(self.name.as_str()).await?.is_some() {
+            return Err(Stop::Refused(AccountRefused::Exists(self.name.to_string())));
+        }
+        let roles = BTreeSet::from([Role::Admin, Role::Reviewer]);
+        let reviewer = add(work, &self.name, &self.password, &roles, &Principal::Anonymous).await?;
+        // Whoever says that they are alone may be wrong: other reviewers may have been made by `admin` before.
+        if self.alone && work.state().reviewers().len() == 1 {
+            let sets: Vec<_> = work.state().sets().map(|set| set.name().clone()).collect();
+            for pinset in sets {
+                let policy = PolicySet { pinset, policy: Policy::solo(), by: reviewer.clone() };
+                set_policy(work, policy).await?;
+            }
+        }
+        Ok(reviewer)
+    }
+}
+
+fn same(one: Sha256, other: Sha256) -> bool {
+    one.as_bytes().ct_eq(other.as_bytes()).into()
+}

@@ -1,0 +1,201 @@
+//! One batch: from the head row to the signed checkpoint, the commit and the anchor.
+
+use std::sync::Arc;
+
+use super::{
+    Core, Moment, ReadOnly,
+    queue::{Ran, Waiting},
+    sign::Signers,
+    tip::{Lost, Tip},
+    work::Work,
+};
+use crate::{
+    clock::Span,
+    config::Heads,
+    log::{Checkpoint, Edge, leaf_hash},
+    store::{Content, Head, LogHead, SetVersion, StoreError},
+};
+
+/// How long a document that no head names any more is kept: a gateway that was offline finds what its head named.
+pub(super) const KEEP_DOCUMENTS: Span = Span::days(30);
+/// What documents of ours are.
+pub(super) const JSON: &str = "application/json";
+
+/// A batch that was not committed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// A step spoiled the transaction; its own outcome says how.
+    Step,
+    /// The database failed.
+    Store(StoreError),
+    /// Nothing may be appended.
+    ReadOnly(ReadOnly),
+}
+
+/// What a batch comes to, before it is committed.
+pub(super) struct Sealed {
+    edge: Edge,
+    checkpoint: Checkpoint,
+    note: String,
+    heads: Vec<Head>,
+}
+
+/// Runs the steps in one transaction and commits it, unless there was nothing to write.
+pub(super) async fn batch(core: &Core, jobs: &mut [Box<dyn Waiting>]) -> Result<Arc<Moment>, Failure> {
+    if let Some(reason) = core.read_only() {
+        return Err(Failure::ReadOnly(reason));
+    }
+    let mut tip = core.tip.lock().await;
+    let mut work = begin(core, &mut tip).await?;
+    for job in jobs {
+        if job.run(&mut work).await == Ran::Badly {
+            return Err(Failure::Step);
+        }
+    }
+    if !work.wrote {
+        return Ok(core.moment());
+    }
+    let access = work.access;
+    let sealed = seal(&core.signers, core.heads, &mut work, &tip.edge).await.map_err(|lost| core.lost(lost))?;
+    finish(core, work, &mut tip, sealed).await?;
+    if access {
+        // The change is durable; if it can't be read back now, the poll tries again and nobody gains a right by it.
+        if let Err(error) = core.reload_access().await {
+            tracing::warn!(%error, "who may do what could not be read back");
+        }
+    }
+    Ok(core.moment())
+}
+
+/// Signs heads anew that are due, always for the newest version, while the head row is held. How many it were.
+pub(super) async fn resign(core: &Core, due: impl Fn(&Head) -> bool) -> Result<usize, Failure> {
+    if let Some(reason) = core.read_only() {
+        return Err(Failure::ReadOnly(reason));
+    }
+    let mut tip = core.tip.lock().await;
+    let mut work = begin(core, &mut tip).await?;
+    let heads: Vec<Head> = work.tx.heads().await?.into_iter().filter(due).collect();
+    if heads.is_empty() {
+        return Ok(0);
+    }
+    let (size, root) = (tip.edge.size(), tip.edge.root());
+    let checkpoint = Checkpoint { origin: core.origin().to_owned(), size, root };
+    let missing = || core.lost(ReadOnly::Damaged(format!("the checkpoint of size {size} is missing")).into());
+    let note = work.tx.checkpoint(size).await?.ok_or_else(missing)?;
+    for head in &heads {
+        let signed = core.signers.head(&work.state, &head.pinset, &checkpoint, core.clock.now(), core.heads);
+        work.tx.put_head(&signed.map_err(|why| core.lost(why.into()))?).await?;
+    }
+    let all = work.tx.heads().await?;
+    work.tx.commit().await?;
+    let moment = core.moment().next(tip.state.clone(), checkpoint, note, all);
+    core.serve(moment).await.map_err(Failure::ReadOnly)?;
+    Ok(heads.len())
+}
+
+/// Takes the head row and whatever others have appended since.
+async fn begin(core: &Core, tip: &mut Tip) -> Result<Work, Failure> {
+    let mut tx = core.writer.begin().await?;
+    let head = tx.take_head().await?;
+    if let Err(lost) = tip.catch_up(&mut tx, &head, &core.signers.log_verifier, false).await {
+        return Err(core.lost(lost));
+    }
+    Ok(Work::new(tx, tip.state.clone(), core.clock.now(), Arc::clone(&core.rng)))
+}
+
+/// Writes what ends a batch: audit rows, versions, leaves, tiles, head row, heads, and the checkpoint last. `None` if no
+/// leaf was added.
+pub(super) async fn seal(
+    signers: &Signers,
+    lifetimes: Heads,
+    work: &mut Work,
+    edge: &Edge,
+) -> Result<Option<Sealed>, Lost> {
+    work.publish().map_err(|e| ReadOnly::Damaged(format!("no next version follows from the log: {e}")))?;
+    for row in std::mem::take(&mut work.audit) {
+        work.tx.put_audit(&row).await?;
+    }
+    let added = work.range();
+    if added.is_empty() {
+        return Ok(None);
+    }
+    write_versions(work).await?;
+    for (index, leaf) in added.clone().zip(&work.leaves) {
+        work.tx.put_leaf(index, leaf).await?;
+    }
+    // What the tree is made of is what the database gives back, not what we meant to write.
+    let stored = work.tx.leaves(added.start, added.end).await?;
+    if stored != work.leaves {
+        return Err(ReadOnly::Damaged("the database returns other leaves than were written".to_owned()).into());
+    }
+    let mut edge = edge.clone();
+    stored.iter().for_each(|leaf| edge.append(leaf_hash(leaf)));
+    let tiles: Vec<_> = edge.tiles().collect();
+    for (tile, bytes) in tiles {
+        work.tx.put_tile(tile.level(), tile.index(), &bytes).await?;
+    }
+    edge.settle();
+    let (size, root, now) = (edge.size(), edge.root(), work.now());
+    work.tx.put_log_head(&LogHead { size, last_at: work.at().minus(Span::micros(1)), root }).await?;
+    let checkpoint = Checkpoint { origin: signers.log_verifier.name().to_owned(), size, root };
+    for version in &work.published {
+        let head = signers.head(&work.state, &version.published.pinset, &checkpoint, now, lifetimes)?;
+        work.tx.put_head(&head).await?;
+    }
+    let heads = work.tx.heads().await?;
+    let note = signers.checkpoint(&checkpoint)?;
+    work.tx.put_checkpoint(size, &note, now).await?;
+    Ok(Some(Sealed { edge, checkpoint, note, heads }))
+}
+
+/// Commits, moves the anchor on, serves.
+async fn finish(core: &Core, work: Work, tip: &mut Tip, sealed: Option<Sealed>) -> Result<(), Failure> {
+    let Work { tx, state, .. } = work;
+    let committed = tx.commit().await;
+    let Some(Sealed { edge, checkpoint, note, heads }) = sealed else { return Ok(committed?) };
+    if let Err(error) = committed {
+        // Whether it is durable is unknown. One checkpoint of this size was signed: it is there, or nothing is. Should it
+        // come to be there later after all, the next transaction finds it when it holds the head row.
+        let size = checkpoint.size;
+        if core.reader.conn().await?.checkpoint(size).await?.as_deref() != Some(&note) {
+            return Err(error.into());
+        }
+        tracing::warn!(%error, size, "the commit was not confirmed, but is there");
+    }
+    *tip = Tip { state, edge };
+    // From here on the batch is durable. If we stop now, the database is ahead of the anchor, which is no fault.
+    let moment = core.moment().next(tip.state.clone(), checkpoint, note, heads);
+    core.serve(moment).await.map_err(Failure::ReadOnly)?;
+    Ok(())
+}
+
+async fn write_versions(work: &mut Work) -> Result<(), StoreError> {
+    for version in &work.published {
+        let (published, placed) = (&version.published, &version.placed);
+        let mut named = vec![published.set_sha256];
+        work.tx.put_content(&Content::new(published.set.clone(), JSON, true)).await?;
+        for (_, pins) in &published.pins {
+            work.tx.put_content(&Content::new(pins.clone(), JSON, true)).await?;
+        }
+        if let Some(document) = work.state.set_document(&published.pinset) {
+            named.extend(document.aliases.values().map(|alias| alias.pins_sha256));
+        }
+        work.tx.put_named(&published.pinset, &named, placed.at + KEEP_DOCUMENTS).await?;
+        work.tx
+            .put_set_version(&SetVersion {
+                pinset: published.pinset.clone(),
+                version: published.version,
+                set_sha256: published.set_sha256,
+                issued: placed.at,
+                log_index: placed.index,
+            })
+            .await?;
+    }
+    Ok(())
+}
+
+impl From<StoreError> for Failure {
+    fn from(e: StoreError) -> Self {
+        Self::Store(e)
+    }
+}

@@ -1,0 +1,90 @@
+//! The log's end as this process knows it: what the fold says there, and the tree's right edge.
+//!
+//! Only what was read back from the database goes in, and nothing stays in unless root and signed checkpoint agree with
+//! it: a flipped bit, a missing row or a foreign one shows here, before anything is signed over it.
+
+use crate::{
+    log::{Checkpoint, Edge, leaf_hash, note::Verifier, open_checkpoint},
+    pinset::State,
+    store::{Conn, LogHead, StoreError},
+};
+
+use super::ReadOnly;
+
+/// State and edge at one size of the log.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tip {
+    pub(super) state: State,
+    pub(super) edge: Edge,
+}
+
+/// The log can't be followed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Lost {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    ReadOnly(#[from] ReadOnly),
+}
+
+/// Leaves read at a time: at most 64 MiB, mostly far less.
+const CHUNK: u64 = 1_024;
+
+impl Tip {
+    /// Reads what others have appended, up to `head`; `whole` also compares the stored tiles, as at start-up. On an error
+    /// nothing has changed.
+    pub(super) async fn catch_up(
+        &mut self,
+        conn: &mut Conn,
+        head: &LogHead,
+        log: &Verifier,
+        whole: bool,
+    ) -> Result<Option<(Checkpoint, String)>, Lost> {
+        let known = self.state.size();
+        if head.size < known {
+            return Err(ReadOnly::Behind { size: head.size, anchored: known }.into());
+        }
+        let mut next = self.clone();
+        while next.state.size() < head.size {
+            let from = next.state.size();
+            let leaves = conn.leaves(from, head.size.min(from + CHUNK)).await?;
+            for (index, leaf) in (from..).zip(&leaves) {
+                next.state.apply(index, leaf).map_err(|e| damaged(format!("leaf {index}: {e}")))?;
+                next.edge.append(leaf_hash(leaf));
+            }
+            if whole {
+                next.compare_tiles(conn).await?;
+            }
+            next.edge.settle();
+        }
+        if next.edge.root() != head.root {
+            return Err(damaged(format!("its leaves do not hash to the root of size {}", head.size)));
+        }
+        if head.size == 0 {
+            return Ok(None);
+        }
+        let note = conn.checkpoint(head.size).await?;
+        let note = note.ok_or_else(|| damaged(format!("the checkpoint of size {} is missing", head.size)))?;
+        let checkpoint = open_checkpoint(&note, log).map_err(|e| damaged(e.to_string()))?;
+        if (checkpoint.size, checkpoint.root) != (head.size, head.root) {
+            return Err(damaged(format!("the checkpoint of size {} says otherwise", head.size)));
+        }
+        *self = next;
+        Ok(Some((checkpoint, note)))
+    }
+
+    async fn compare_tiles(&self, conn: &mut Conn) -> Result<(), Lost> {
+        let computed: Vec<_> = self.edge.tiles().collect();
+        for (tile, bytes) in computed {
+            let stored = conn.tile(tile.level(), tile.index()).await?;
+            if !stored.is_some_and(|stored| stored.starts_with(&bytes)) {
+                return Err(damaged(format!("tile {tile} is not made of its leaves")));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn damaged(what: String) -> Lost {
+    ReadOnly::Damaged(what).into()
+}

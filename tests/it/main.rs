@@ -1,0 +1,19 @@
+//! Everything that is tested from outside the crate, as one binary: one link, many tests.
+
+#![cfg(test)]
+
+mod canon;
+mod cli_gateway;
+mod cli_local;
+mod databases;
+mod descriptor;
+mod doubles;
+mod in_memory;
+mod log;
+mod mcp_http;
+mod mcp_stdio;
+mod registry;
+mod service;
+mod shared;
+mod store;
+mod terminal;
