@@ -91,6 +91,12 @@ fn page(file: &str, frame: &Frame, body: &impl Template) -> String {
     for used in html.split("<use href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap_or("")) {
         assert!(html.contains(&format!("<symbol id=\"{used}\"")), "{file}: {used} is not drawn");
     }
+    for paragraph in html.split("<p").skip(1).filter(|rest| rest.starts_with(['>', ' '])) {
+        let inside = paragraph.split("</p>").next().unwrap_or("");
+        for block in ["<details", "<div", "<ul", "<p>", "<table"] {
+            assert!(!inside.contains(block), "{file}: {block} ends the paragraph {}", &inside[..inside.len().min(120)]);
+        }
+    }
     let mut ids: Vec<&str> = html.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     ids.sort_unstable();
     for pair in ids.windows(2) {

@@ -442,7 +442,7 @@ fn settings_say_what_each_thing_is_for() {
         ],
     });
     page("settings-policy", &at("Policy of default"), &PolicyPage {
-        parts: parts(Part::Policy, true), notes: Vec::new(), sets: vec![tab("?set=default", "default", None, 0, true), tab("?set=prod", "prod", None, 0, false)], set: "default".to_owned(), digest: Short::hash("policy digest", Sha256::of(b"policy")), quorum: 1, error: None,
+        parts: parts(Part::Policy, true), notes: Vec::new(), sets: vec![Tab { count: None, ..tab("?set=default", "default", None, 0, true) }, Tab { count: None, ..tab("?set=prod", "prod", None, 0, false) }], set: "default".to_owned(), digest: Short::hash("policy digest", Sha256::of(b"policy")), quorum: 1, error: None,
         rules: vec![
             ("quorum", "1".to_owned(), "ballots that an approval takes"),
             ("quorum_risky", "2".to_owned(), "with a finding high or above, a capture, or a capability that grew"),
