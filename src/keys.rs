@@ -146,6 +146,21 @@ impl VerifyingKey {
     }
 }
 
+/// 64 lower-case hex digits of the compressed point.
+impl serde::Serialize for VerifyingKey {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&Sha256(*self.as_bytes()))
+    }
+}
+
+/// Refuses weak keys like every other way in.
+impl<'de> serde::Deserialize<'de> for VerifyingKey {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Sha256(bytes) = Sha256::deserialize(deserializer)?;
+        Self::from_bytes(&bytes).map_err(serde::de::Error::custom)
+    }
+}
+
 impl fmt::Debug for VerifyingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "VerifyingKey({})", self.id())

@@ -13,7 +13,7 @@ mod qualified;
 mod server;
 
 pub use clash::{Clash, Names};
-pub use qualified::{Alias, DescriptorName, Kind, QualifiedName, WireName};
+pub use qualified::{Alias, DescriptorName, Kind, QualifiedName, SetName, WireName};
 pub use server::{Namespace, ServerName, Variant, Version};
 
 /// The text is not such a name; the message says which rule it breaks.

@@ -26,6 +26,10 @@ pub enum Kind {
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Alias(String);
 
+/// The name of a pin set, as `default` or `prod-eu`; the syntax is an alias's.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct SetName(String);
+
 /// The name a descriptor has on its own server: a tool's or prompt's name, a resource's URI (template), or the word
 /// `instructions`.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -52,6 +56,7 @@ const MAX_NAME: usize = 128;
 const MAX_URI: usize = 1_024;
 
 text!(Alias);
+text!(SetName);
 text!(QualifiedName);
 text!(WireName);
 
@@ -90,18 +95,31 @@ impl FromStr for Alias {
     type Err = BadName;
 
     fn from_str(text: &str) -> Result<Self, BadName> {
-        let bad = |rule| Err(BadName::new("alias", rule, text));
-        let edge = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-        let bytes = text.as_bytes();
-        let inside = bytes.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-');
-        if !inside || !edge(bytes.first()) || !edge(bytes.last()) || bytes.len() > 32 {
-            return bad("1 to 32 lower-case letters, digits and hyphens, no hyphen at either end");
-        }
-        if text.contains("--") {
-            return bad("no two hyphens in a row");
-        }
-        Ok(Self(text.to_owned()))
+        label("alias", text).map(Self)
     }
+}
+
+impl FromStr for SetName {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Self, BadName> {
+        label("pin set name", text).map(Self)
+    }
+}
+
+/// A label without the separators of qualified and wire names.
+fn label(what: &'static str, text: &str) -> Result<String, BadName> {
+    let bad = |rule| Err(BadName::new(what, rule, text));
+    let edge = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    let bytes = text.as_bytes();
+    let inside = bytes.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-');
+    if !inside || !edge(bytes.first()) || !edge(bytes.last()) || bytes.len() > 32 {
+        return bad("1 to 32 lower-case letters, digits and hyphens, no hyphen at either end");
+    }
+    if text.contains("--") {
+        return bad("no two hyphens in a row");
+    }
+    Ok(text.to_owned())
 }
 
 impl DescriptorName {
@@ -223,6 +241,7 @@ mod tests {
         }
         for bad in ["", "-a", "a-", "a--b", "a.b", "a_b", "tide__pool", "Notes", "ä", "a b", &"a".repeat(33)] {
             assert!(bad.parse::<Alias>().is_err(), "{bad}");
+            assert!(bad.parse::<SetName>().is_err(), "{bad}");
         }
     }
 

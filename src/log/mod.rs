@@ -1,0 +1,30 @@
+//! The arithmetic and the texts of a transparency log: what can be computed about a Merkle tree and said about it.
+//!
+//! [`Frontier`] and [`Edge`] grow a tree, [`Plan`] says which hashes a root or a proof needs and computes it once they
+//! are there, [`verify_inclusion`] and [`verify_consistency`] check, [`Tile`] and [`Bundle`] are the files a log is
+//! published as, [`note`], [`Checkpoint`] and [`Proof`] are the signed and the portable texts.
+//!
+//! Nothing here stores, fetches, or knows what a leaf says: a leaf is bytes. Hashes that a [`Plan`] is given are not
+//! trusted and need not be: whoever fetched them checks the outcome against a root that a key has signed.
+//!
+//! Follows RFC 6962 (section 2.1), RFC 9162 (sections 2.1.3.2 and 2.1.4.2: the checks) and C2SP `tlog-tiles`,
+//! `tlog-checkpoint`, `signed-note`, `tlog-cosignature` and `tlog-proof`; the division of labour is that of Go's
+//! `golang.org/x/mod/sumdb/tlog`.
+
+mod checkpoint;
+mod edge;
+mod merkle;
+pub mod note;
+mod plan;
+mod proof;
+mod tile;
+
+pub use checkpoint::{BadCheckpoint, Checkpoint, NotACheckpoint, open_checkpoint, sign_checkpoint};
+pub use edge::{Edge, NotAnEdge};
+pub use merkle::{
+    Frontier, Hash, MAX_SIZE, NotAFrontier, ProofError, empty_root, leaf_hash, node_hash, verify_consistency,
+    verify_inclusion,
+};
+pub use plan::{Impossible, Missing, Node, Plan};
+pub use proof::{BadProof, NotAProof, Proof};
+pub use tile::{BadBundle, Bundle, FULL, MAX_LEAF, NotATile, Tile, Tiles};

@@ -1,0 +1,330 @@
+//! From what a registry answered to a [`PinSet`], in ten steps that fail closed.
+//!
+//! 1. A trust file is in hand ([`Trust`]).
+//! 2. The caller fetched; a cached answer is checked like a new one.
+//! 3. The head's signature, before anything in it is read.
+//! 4. Type, registry, set, epoch, and times within the trust file's caps.
+//! 5. The version never falls, and one version has one digest.
+//! 6. The checkpoint's signature, and that it is the head's.
+//! 7. Consistency with the tree seen before; a failure is proof of a fork.
+//! 8. Set and pins documents by digest.
+//! 9. Inclusion of the leaf that published the version.
+//! 10. The caller persists, last.
+//!
+//! The order is in the types: [`head`] gives a [`CheckedHead`], that gives a [`CheckedSet`], and only that a [`PinSet`].
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{
+    document::{PinsDocument, SetDocument},
+    head::{Head, NotAHead},
+    set::{AliasPins, PinSet},
+    trust::Trust,
+};
+use crate::{
+    canon::{NotCanonical, Sha256},
+    clock::Timestamp,
+    event::{Event, Leaf, NotALeaf},
+    log::{BadProof, Checkpoint, Proof, ProofError, verify_consistency},
+    name::{Alias, SetName},
+};
+
+/// A head, a leaf of 64 KiB in base64 and two proofs.
+pub const MAX_ANSWER_BYTES: usize = 256 << 10;
+/// As many hashes as a size has bits, twice.
+const MAX_CONSISTENCY: usize = 128;
+
+/// What `GET /v1/pinsets/{set}/head` answers.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HeadAnswer {
+    /// The DSSE envelope, byte for byte.
+    pub head: Vec<u8>,
+    /// The leaf that published the version.
+    pub leaf: Vec<u8>,
+    /// That leaf's proof, with the checkpoint the head was signed over.
+    pub proof: Proof,
+    /// From the tree size that was asked about to that checkpoint.
+    pub consistency: Vec<Sha256>,
+}
+
+/// What a gateway remembers of a set between two pulls.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Seen {
+    /// The newest version it relied on.
+    pub version: u64,
+    /// That version's digest.
+    pub set_sha256: Sha256,
+    /// The largest checkpoint it saw.
+    pub checkpoint: Checkpoint,
+}
+
+/// A head that passed steps 3 to 7 and 9.
+#[derive(Clone, Debug)]
+pub struct CheckedHead {
+    head: Head,
+    checkpoint: Checkpoint,
+}
+
+/// A set document that belongs to a checked head.
+#[derive(Clone, Debug)]
+pub struct CheckedSet {
+    head: CheckedHead,
+    document: SetDocument,
+}
+
+/// Why an answer must not be relied on.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// Not the JSON of an answer.
+    #[error("the answer is not a pin set head: {0}")]
+    Form(String),
+    /// The head isn't signed by a key that the trust file names.
+    #[error(transparent)]
+    Head(#[from] NotAHead),
+    /// A head of something else.
+    #[error("the head is about {found}, not about {expected}")]
+    Elsewhere {
+        /// What was asked for.
+        expected: String,
+        /// What the head is about.
+        found: String,
+    },
+    /// The head was issued in the future or lasts longer than the trust file allows.
+    #[error("the head's times are outside the trust file's caps")]
+    Times,
+    /// The head has run out.
+    #[error("the head expired at {0}")]
+    Expired(Timestamp),
+    /// An older version than the one relied on.
+    #[error("the registry went back from version {seen} to version {offered}")]
+    Rollback {
+        /// The version in hand.
+        seen: u64,
+        /// The version that was offered.
+        offered: u64,
+    },
+    /// The version in hand has other contents now.
+    #[error("version {0} has another digest than before: the registry signed two sets under one version")]
+    TwoSets(u64),
+    /// The proof or its checkpoint doesn't hold.
+    #[error(transparent)]
+    Proof(#[from] BadProof),
+    /// The checkpoint isn't the one that the head names.
+    #[error("the head was signed over another checkpoint than the one that came with it")]
+    OtherCheckpoint,
+    /// The log is shorter than it was.
+    #[error("the log went back from {seen} to {offered} leaves")]
+    ShorterLog {
+        /// Leaves seen.
+        seen: u64,
+        /// Leaves offered.
+        offered: u64,
+    },
+    /// The log doesn't contain the log seen before.
+    #[error("the log was forked: it does not contain what it showed before ({0})")]
+    Fork(ProofError),
+    /// The leaf isn't one.
+    #[error(transparent)]
+    NotALeaf(#[from] NotALeaf),
+    /// The leaf published something else.
+    #[error("the logged leaf does not publish this version of the set")]
+    OtherLeaf,
+    /// A document isn't the one that its digest names.
+    #[error("document {0} is missing or has other contents")]
+    Document(Sha256),
+    /// A document isn't readable or belongs elsewhere.
+    #[error("a document does not belong to this set: {0}")]
+    NotCanonical(#[from] NotCanonical),
+    /// A document belongs elsewhere.
+    #[error("a document does not belong to this set: {0}")]
+    Foreign(&'static str),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read<'a> {
+    #[serde(borrow)]
+    head: &'a RawValue,
+    leaf: String,
+    proof: String,
+    consistency: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    head: &'a RawValue,
+    leaf: String,
+    proof: String,
+    consistency: Vec<String>,
+}
+
+impl HeadAnswer {
+    /// Reads the JSON of an answer; the head keeps its bytes.
+    ///
+    /// # Errors
+    /// [`Refused::Form`].
+    pub fn parse(json: &[u8]) -> Result<Self, Refused> {
+        let form = |what: &dyn std::fmt::Display| Refused::Form(what.to_string());
+        if json.len() > MAX_ANSWER_BYTES {
+            return Err(form(&"longer than 256 KiB"));
+        }
+        let read: Read<'_> = serde_json::from_slice(json).map_err(|e| form(&e))?;
+        if read.consistency.len() > MAX_CONSISTENCY {
+            return Err(form(&"the consistency proof is too long"));
+        }
+        let decode = |text: &str| STANDARD.decode(text).map_err(|e| form(&e));
+        let hash = |text: &String| Ok(Sha256(decode(text)?.try_into().map_err(|_| form(&"a hash has 32 bytes"))?));
+        Ok(Self {
+            head: read.head.get().as_bytes().to_vec(),
+            leaf: decode(&read.leaf)?,
+            proof: read.proof.parse().map_err(|e| form(&e))?,
+            consistency: read.consistency.iter().map(hash).collect::<Result<_, Refused>>()?,
+        })
+    }
+
+    /// The JSON of the answer.
+    ///
+    /// # Errors
+    /// [`Refused::Form`] if the head isn't JSON.
+    pub fn to_json(&self) -> Result<Vec<u8>, Refused> {
+        let head = serde_json::from_slice(&self.head).map_err(|e| Refused::Form(e.to_string()))?;
+        let consistency = self.consistency.iter().map(|hash| STANDARD.encode(hash.0)).collect();
+        let written = Written { head, leaf: STANDARD.encode(&self.leaf), proof: self.proof.to_string(), consistency };
+        serde_json::to_vec(&written).map_err(|e| Refused::Form(e.to_string()))
+    }
+}
+
+/// Checks an answer against the trust file and what was seen before. Whether the head is still fresh is asked apart, by
+/// [`CheckedHead::fresh`], because a head that ran out still tells what it said.
+///
+/// # Errors
+/// The first [`Refused`] in the order of the steps.
+pub fn head(
+    trust: &Trust,
+    set: &SetName,
+    seen: Option<&Seen>,
+    answer: &HeadAnswer,
+    now: Timestamp,
+) -> Result<CheckedHead, Refused> {
+    let terms = trust.terms();
+    let head = Head::open(&answer.head, &trust.head_keys(now))?;
+    let expected = format!("{} of {}, epoch {}", set, terms.origin, terms.epoch);
+    let found = format!("{} of {}, epoch {}", head.name, head.registry, head.epoch);
+    if expected != found {
+        return Err(Refused::Elsewhere { expected, found });
+    }
+    let lasts = head.expires.since(head.issued);
+    if head.issued > now + terms.clock_skew || head.expires <= head.issued || lasts > terms.head_lifetime {
+        return Err(Refused::Times);
+    }
+    if let Some(seen) = seen {
+        if head.version < seen.version {
+            return Err(Refused::Rollback { seen: seen.version, offered: head.version });
+        }
+        if head.version == seen.version && head.set_sha256 != seen.set_sha256 {
+            return Err(Refused::TwoSets(head.version));
+        }
+    }
+    let log = trust.log().map_err(|e| Refused::Form(e.to_string()))?;
+    let checkpoint = answer.proof.verify(&answer.leaf, &log)?;
+    if (checkpoint.size, checkpoint.root) != (head.checkpoint_size, head.checkpoint_root) {
+        return Err(Refused::OtherCheckpoint);
+    }
+    if let Some(seen) = seen.map(|seen| &seen.checkpoint) {
+        if checkpoint.size < seen.size {
+            return Err(Refused::ShorterLog { seen: seen.size, offered: checkpoint.size });
+        }
+        verify_consistency(seen.size, &seen.root, checkpoint.size, &checkpoint.root, &answer.consistency)
+            .map_err(Refused::Fork)?;
+    }
+    let leaf = Leaf::parse(&answer.leaf)?;
+    match leaf.event() {
+        Event::PinsetPublished(published)
+            if published.pinset == *set
+                && published.version == head.version
+                && published.set_sha256 == head.set_sha256 => {}
+        _ => return Err(Refused::OtherLeaf),
+    }
+    Ok(CheckedHead { head, checkpoint })
+}
+
+impl CheckedHead {
+    /// What the head says.
+    pub const fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// What to remember for the next pull.
+    pub fn seen(&self) -> Seen {
+        let Head { version, set_sha256, .. } = self.head;
+        Seen { version, set_sha256, checkpoint: self.checkpoint.clone() }
+    }
+
+    /// Refuses a head that has run out.
+    ///
+    /// # Errors
+    /// [`Refused::Expired`].
+    pub fn fresh(self, now: Timestamp) -> Result<Self, Refused> {
+        if now < self.head.expires { Ok(self) } else { Err(Refused::Expired(self.head.expires)) }
+    }
+
+    /// Takes the set document that the head names.
+    ///
+    /// # Errors
+    /// [`Refused::Document`], [`Refused::NotCanonical`] and [`Refused::Foreign`].
+    pub fn with_set(self, bytes: &[u8]) -> Result<CheckedSet, Refused> {
+        let head = &self.head;
+        if bytes.len() as u64 != head.set_size || Sha256::of(bytes) != head.set_sha256 {
+            return Err(Refused::Document(head.set_sha256));
+        }
+        let document = SetDocument::parse(bytes)?;
+        let same = document.registry == head.registry
+            && document.name == head.name
+            && document.epoch == head.epoch
+            && document.version == head.version;
+        if same { Ok(CheckedSet { head: self, document }) } else { Err(Refused::Foreign("the set document")) }
+    }
+}
+
+impl CheckedSet {
+    /// The set document.
+    pub const fn document(&self) -> &SetDocument {
+        &self.document
+    }
+
+    /// The pins documents that [`CheckedSet::with_pins`] will ask for.
+    pub fn needs(&self) -> BTreeMap<Sha256, u64> {
+        self.document.aliases.values().map(|entry| (entry.pins_sha256, entry.pins_size)).collect()
+    }
+
+    /// Takes the pins documents and gives the set that may be relied on.
+    ///
+    /// # Errors
+    /// As [`CheckedHead::with_set`].
+    pub fn with_pins(self, mut read: impl FnMut(&Sha256) -> Option<Vec<u8>>) -> Result<PinSet, Refused> {
+        let mut under: BTreeMap<Alias, Arc<AliasPins>> = BTreeMap::new();
+        for (alias, entry) in &self.document.aliases {
+            let missing = Refused::Document(entry.pins_sha256);
+            let Some(bytes) = read(&entry.pins_sha256) else { return Err(missing) };
+            if bytes.len() as u64 != entry.pins_size || Sha256::of(&bytes) != entry.pins_sha256 {
+                return Err(missing);
+            }
+            let pins = PinsDocument::parse(&bytes)?;
+            let same = pins.registry == self.document.registry
+                && pins.set == self.document.name
+                && pins.alias == *alias
+                && pins.server == entry.server;
+            if !same {
+                return Err(Refused::Foreign("a pins document"));
+            }
+            under.insert(alias.clone(), Arc::new(AliasPins::new(pins)));
+        }
+        let Head { set_sha256, expires, .. } = self.head.head;
+        PinSet::assemble(self.document, set_sha256, expires, |_, alias| under.get(alias).cloned())
+            .ok_or(Refused::Foreign("a pins document"))
+    }
+}

@@ -1,0 +1,295 @@
+//! The database: what was published, decided and may be done, in SQLite or PostgreSQL.
+//!
+//! It keeps states and decides nothing: rules are in `review` and `pinset`, order in `service`. Rows of the log only
+//! grow, and triggers say so too. One SQL text serves both engines: `$1` parameters, named columns, integers, text,
+//! bytes and booleans; [`On`] holds the same thing of either and `on!` runs one body on both. Where the engines
+//! differ (opening, pragmas, `BEGIN`) is in this file and nowhere else. There are no compile-time checked queries,
+//! because sqlx checks against one engine; `tests/it/store.rs` runs every statement on both instead.
+//!
+//! Trusts the database to return what was written, except for what it serves as signed: leaves are hashed again from
+//! what was stored before a checkpoint covers them, and [`Conn::fsck`] reads every row by its type.
+
+use std::{
+    ops::{Deref, DerefMut},
+    time::Duration,
+};
+
+use sqlx::{
+    Database, PgPool, Postgres, Sqlite, SqlitePool, Transaction,
+    pool::PoolConnection,
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use crate::config;
+
+/// Runs one body on whichever engine is open; the compiler checks it for both.
+macro_rules! on {
+    ($on:expr, |$x:ident| $body:expr) => {
+        match $on {
+            $crate::store::On::Sqlite($x) => $body,
+            $crate::store::On::Postgres($x) => $body,
+        }
+    };
+}
+
+/// Runs a statement in a transaction; how many rows it touched.
+macro_rules! run {
+    ($tx:expr, $query:expr) => {
+        on!(&mut $tx.0.0, |c| $query.execute(&mut **c).await?.rows_affected())
+    };
+}
+
+mod access;
+mod audit;
+mod candidates;
+mod column;
+mod content;
+mod fsck;
+mod log;
+mod migrate;
+mod pinsets;
+mod releases;
+mod sessions;
+mod votes;
+
+pub use self::{
+    access::{AccessSnapshot, Account, Role, Token},
+    audit::AuditRow,
+    candidates::{Candidate, Count, QueueKey, Stage},
+    content::{Content, Reason, Scan},
+    fsck::Fault,
+    log::{LogHead, Poll},
+    pinsets::{Head, SetVersion, Trust},
+    releases::{Attestation, Descriptor, Release, Server, listed_name},
+    sessions::{Failures, Session, Setup},
+    votes::{Ballot, Decided},
+};
+
+/// The same thing on either engine.
+#[derive(Clone, Debug)]
+pub enum On<S, P> {
+    /// SQLite's.
+    Sqlite(S),
+    /// PostgreSQL's.
+    Postgres(P),
+}
+
+type Pool = On<SqlitePool, PgPool>;
+
+/// Connections that read.
+#[derive(Clone, Debug)]
+pub struct Reader(Pool);
+
+/// Connections that write: one on SQLite, where a second would only wait for the first.
+#[derive(Clone, Debug)]
+pub struct Writer(Pool);
+
+/// One connection, alone or in a transaction. Everything that reads is a method of it.
+pub struct Conn(On<Held<Sqlite>, Held<Postgres>>);
+
+/// A transaction that writes. Reads what it wrote; dropped before [`WriteTx::commit`] it leaves no trace.
+pub struct WriteTx(Conn);
+
+enum Held<DB: Database> {
+    Pooled(PoolConnection<DB>),
+    Tx(Transaction<'static, DB>),
+}
+
+/// The database couldn't do it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// No answer, or an error of the database itself: try again later.
+    #[error("database: {0}")]
+    Database(#[source] sqlx::Error),
+    /// The tables are not those of this program: an upgrade is missing, or a downgrade was tried.
+    #[error("the database's tables don't belong to this version: {0}")]
+    Schema(#[from] sqlx::migrate::MigrateError),
+    /// A row that this program would not have written.
+    #[error("table {table}: {what}")]
+    Corrupt {
+        /// The table.
+        table: &'static str,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+/// How long a writer waits for another process's transaction. Transactions take milliseconds; one that takes longer
+/// than this is stuck, and waiting on is no help.
+const BUSY: Duration = Duration::from_secs(30);
+/// How long a request waits for a connection before it is told that the service is overloaded.
+const ACQUIRE: Duration = Duration::from_secs(10);
+/// PostgreSQL connections that write: the commit queue's, sign-ins beside it, and jobs.
+const WRITE_CONNECTIONS: u32 = 4;
+
+/// Opens the database, creating or upgrading its tables.
+///
+/// # Errors
+/// [`StoreError`] if it can't be reached or holds tables of another version.
+pub async fn open(database: &config::Database, read_connections: u32) -> Result<(Reader, Writer)> {
+    let (reader, writer) = match database {
+        config::Database::Sqlite(path) => open_sqlite(path, read_connections).await?,
+        config::Database::Postgres(url) => open_postgres(url, read_connections).await?,
+    };
+    writer.migrate().await?;
+    Ok((reader, writer))
+}
+
+async fn open_sqlite(path: &std::path::Path, readers: u32) -> Result<(Reader, Writer)> {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(BUSY);
+    // Connections are files: they don't go stale, and closing the last one would throw the write-ahead log's index away.
+    let pool = || {
+        let pool = SqlitePoolOptions::new().acquire_timeout(BUSY + ACQUIRE);
+        pool.idle_timeout(None).max_lifetime(None).test_before_acquire(false).min_connections(1)
+    };
+    let writer = pool().max_connections(1).connect_with(options.clone().create_if_missing(true)).await?;
+    let reading = options.pragma("query_only", "ON");
+    let reader = pool().max_connections(readers).connect_with(reading).await?;
+    Ok((Reader(On::Sqlite(reader)), Writer(On::Sqlite(writer))))
+}
+
+async fn open_postgres(url: &config::DatabaseText, readers: u32) -> Result<(Reader, Writer)> {
+    let options: PgConnectOptions = url.reveal().parse()?;
+    let options = options.application_name("countersign");
+    // An acknowledged write is durable whatever the server's default is; and the head row serialises writers only if
+    // each statement after it sees what was committed before.
+    let durable = [("synchronous_commit", "on"), ("default_transaction_isolation", r"read\ committed")];
+    let pool = || PgPoolOptions::new().acquire_timeout(ACQUIRE);
+    let writer = pool().max_connections(WRITE_CONNECTIONS).connect_with(options.clone().options(durable)).await?;
+    let reading = options.options([("default_transaction_read_only", "on")]);
+    let reader = pool().max_connections(readers).connect_with(reading).await?;
+    Ok((Reader(On::Postgres(reader)), Writer(On::Postgres(writer))))
+}
+
+impl Reader {
+    /// A connection; each statement sees what was committed before it.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if none is free in time.
+    pub async fn conn(&self) -> Result<Conn> {
+        Ok(Conn(match &self.0 {
+            On::Sqlite(pool) => On::Sqlite(Held::Pooled(pool.acquire().await?)),
+            On::Postgres(pool) => On::Postgres(Held::Pooled(pool.acquire().await?)),
+        }))
+    }
+
+    /// A connection whose statements all see one moment.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if none is free in time.
+    pub async fn snapshot(&self) -> Result<Conn> {
+        const POSTGRES: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        Ok(Conn(match &self.0 {
+            On::Sqlite(pool) => On::Sqlite(Held::Tx(pool.begin_with("BEGIN DEFERRED").await?)),
+            On::Postgres(pool) => On::Postgres(Held::Tx(pool.begin_with(POSTGRES).await?)),
+        }))
+    }
+}
+
+impl Writer {
+    /// Begins to write. On SQLite this waits for whoever is writing; on PostgreSQL [`WriteTx::take_head`] does.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the wait is too long.
+    pub async fn begin(&self) -> Result<WriteTx> {
+        Ok(WriteTx(Conn(match &self.0 {
+            On::Sqlite(pool) => On::Sqlite(Held::Tx(pool.begin_with("BEGIN IMMEDIATE").await?)),
+            On::Postgres(pool) => On::Postgres(Held::Tx(pool.begin().await?)),
+        })))
+    }
+
+    /// Ends all connections, waiting for what runs on them.
+    pub async fn close(&self) {
+        on!(&self.0, |pool| pool.close().await);
+    }
+
+    async fn migrate(&self) -> Result<()> {
+        // SQLite has no lock across migrations: of two processes that start at once one finds the tables made under
+        // its hands. Looking again is the cure, and an error that stays is a real one.
+        match self.migrate_once().await {
+            Err(_) if matches!(self.0, On::Sqlite(_)) => self.migrate_once().await,
+            done => done,
+        }
+    }
+
+    async fn migrate_once(&self) -> Result<()> {
+        match &self.0 {
+            On::Sqlite(pool) => migrate::sqlite().run(pool).await?,
+            On::Postgres(pool) => migrate::postgres().run(pool).await?,
+        }
+        Ok(())
+    }
+}
+
+impl WriteTx {
+    /// Makes it all durable.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`]: whether the transaction is durable is then unknown.
+    pub async fn commit(self) -> Result<()> {
+        Ok(on!(self.0.0, |held| match held {
+            Held::Tx(tx) => tx.commit().await?,
+            // No constructor makes one; nothing would have been written in a transaction, so nothing is confirmed.
+            Held::Pooled(_) => return Err(StoreError::Database(sqlx::Error::PoolClosed)),
+        }))
+    }
+}
+
+/// A number as columns hold it. Positions in the log stay far below the bound; one beyond it finds no row.
+fn int(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+impl Deref for WriteTx {
+    type Target = Conn;
+
+    fn deref(&self) -> &Conn {
+        &self.0
+    }
+}
+
+impl DerefMut for WriteTx {
+    fn deref_mut(&mut self) -> &mut Conn {
+        &mut self.0
+    }
+}
+
+impl<DB: Database> Deref for Held<DB> {
+    type Target = DB::Connection;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Pooled(conn) => conn,
+            Self::Tx(tx) => tx,
+        }
+    }
+}
+
+impl<DB: Database> DerefMut for Held<DB> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Self::Pooled(conn) => conn,
+            Self::Tx(tx) => tx,
+        }
+    }
+}
+
+/// A column that its type refuses is a fault of the row, not of the connection.
+impl From<sqlx::Error> for StoreError {
+    fn from(e: sqlx::Error) -> Self {
+        match e {
+            sqlx::Error::ColumnDecode { index, source } => {
+                Self::Corrupt { table: "", what: format!("column {index}: {source}") }
+            }
+            e => Self::Database(e),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The log's arithmetic and texts against independent implementations, laws and hostile input.
+
+mod notes;
+mod texts;
+mod tree;

@@ -1,0 +1,16 @@
+//! Everything that is tested from outside the crate, as one binary: one link, many tests.
+
+#![cfg(test)]
+
+mod canon;
+mod cli_gateway;
+mod cli_local;
+mod descriptor;
+mod doubles;
+mod in_memory;
+mod log;
+mod mcp_http;
+mod mcp_stdio;
+mod registry;
+mod shared;
+mod terminal;
