@@ -158,7 +158,7 @@
   let going = false;
   document.addEventListener("keydown", (event) => {
     if (!on || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (event.target.closest("input, textarea, select, dialog, [contenteditable]")) return;
+    if (event.target instanceof Element && event.target.closest("input, textarea, select, dialog, [contenteditable]")) return;
     if (going && places[event.key]) { event.preventDefault(); location.href = places[event.key][0]; return; }
     going = event.key === "g";
     if (going) { setTimeout(() => { going = false; }, 1500); return; }
