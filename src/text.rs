@@ -76,9 +76,11 @@ pub fn spots(text: &str, reading: Reading) -> Vec<Spot> {
             '\t' => Some(What::Tab),
             ' '..='~' => None,
             _ if class::is_emoji_style(before, c) => None,
-            _ => class(c)
-                .or((stacked > MAX_STACKED).then_some(Class::Stacked))
-                .map(|class| What::Mark { class, label: label(c, class), first: c }),
+            _ => class(c).or((stacked > MAX_STACKED).then_some(Class::Stacked)).map(|class| What::Mark {
+                class,
+                label: label(c, class),
+                first: c,
+            }),
         };
         let what = match alike.next_if(|(place, _)| *place == at) {
             Some((_, like)) => Some(What::LookAlike { letter: c, like }),
@@ -188,7 +190,11 @@ mod tests {
             // м passes for no ASCII letter, so the word as a whole passes for none.
             (Name, "сам", "сам"),
             (Name, "сор", "с⟦U+0441⟧о⟦U+043E⟧р⟦U+0440⟧"),
-            (Prose, "https://\u{440}\u{430}\u{443}.com/x", "https://\u{440}⟦U+0440⟧\u{430}⟦U+0430⟧\u{443}⟦U+0443⟧.com/x"),
+            (
+                Prose,
+                "https://\u{440}\u{430}\u{443}.com/x",
+                "https://\u{440}⟦U+0440⟧\u{430}⟦U+0430⟧\u{443}⟦U+0443⟧.com/x",
+            ),
             (Prose, "\u{1d5eb} \u{1d5c9}\u{1d5ba}", "\u{1d5eb}⟦U+1D5EB⟧ \u{1d5c9}⟦U+1D5C9⟧\u{1d5ba}⟦U+1D5BA⟧"),
             (Prose, "5 μs, naïve Straße, ışık", "5 μs, naïve Straße, ışık"),
             (Name, "f\u{131}le", "f\u{131}⟦U+0131⟧le"),

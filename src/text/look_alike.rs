@@ -26,7 +26,8 @@ pub(super) fn find(text: &str, reading: Reading) -> Vec<(usize, char)> {
         for word in split(token.text, |c| !c.is_alphanumeric() && class(c).is_none() && !class::combines(c)) {
             let letters = || word.text.char_indices().filter(|(_, c)| c.is_alphanumeric());
             let latin = letters().any(|(_, c)| c.script() == Script::Latin);
-            let foreign = letters().any(|(_, c)| !matches!(c.script(), Script::Latin | Script::Common | Script::Inherited));
+            let foreign =
+                letters().any(|(_, c)| !matches!(c.script(), Script::Latin | Script::Common | Script::Inherited));
             let passes = named && !latin && letters().all(|(_, c)| c.is_ascii_digit() || ascii_twin(c).is_some());
             for (at, c) in letters() {
                 let deceives = match c.script() {

@@ -216,17 +216,17 @@ impl Diff {
     /// The three views as links; the current one is marked.
     fn tabs(&self, page: &str) -> Vec<Tab> {
         let tab = |view: View, words: &str| Tab {
-            href: if view == View::Changes { format!("{page}#h-diff") } else { format!("{page}?view={}#h-diff", view.word()) },
+            href: if view == View::Changes {
+                format!("{page}#h-diff")
+            } else {
+                format!("{page}?view={}#h-diff", view.word())
+            },
             words: words.to_owned(),
             sign: None,
             count: None,
             current: view == self.view,
         };
-        vec![
-            tab(View::Changes, "Only changes"),
-            tab(View::Whole, "Whole descriptor"),
-            tab(View::Raw, "Raw bytes"),
-        ]
+        vec![tab(View::Changes, "Only changes"), tab(View::Whole, "Whole descriptor"), tab(View::Raw, "Raw bytes")]
     }
 }
 

@@ -65,16 +65,13 @@ impl Answer {
     /// "9 tools: 4 would be blocked, 2 quarantined, 3 allowed".
     fn headline(&self) -> String {
         let n = self.rows.len() as u64;
-        let parts: Vec<String> = [
-            (Action::Block, "would be blocked"),
-            (Action::Quarantine, "quarantined"),
-            (Action::Allow, "allowed"),
-        ]
-        .into_iter()
-        .map(|(action, words)| (self.count(action), words))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{} {words}", Count(count)))
-        .collect();
+        let parts: Vec<String> =
+            [(Action::Block, "would be blocked"), (Action::Quarantine, "quarantined"), (Action::Allow, "allowed")]
+                .into_iter()
+                .map(|(action, words)| (self.count(action), words))
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, words)| format!("{} {words}", Count(count)))
+                .collect();
         match n {
             0 => "The list is empty".to_owned(),
             n => format!("{} {}: {}", Count(n), if n == 1 { "descriptor" } else { "descriptors" }, parts.join(", ")),

@@ -139,12 +139,18 @@ impl How {
 const fn known(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Tool => &[
-            "name", "title", "description", "inputSchema", "outputSchema", "annotations", "execution", "icons", "_meta",
+            "name",
+            "title",
+            "description",
+            "inputSchema",
+            "outputSchema",
+            "annotations",
+            "execution",
+            "icons",
+            "_meta",
         ],
         Kind::Prompt => &["name", "title", "description", "arguments", "icons", "_meta"],
-        Kind::Resource => {
-            &["uri", "name", "title", "description", "mimeType", "size", "annotations", "icons", "_meta"]
-        }
+        Kind::Resource => &["uri", "name", "title", "description", "mimeType", "size", "annotations", "icons", "_meta"],
         Kind::ResourceTemplate => {
             &["uriTemplate", "name", "title", "description", "mimeType", "annotations", "icons", "_meta"]
         }
@@ -171,7 +177,9 @@ impl DiffTree {
         }
         html.html(&draw(input, &lines));
         if !legend.is_empty() {
-            html.tag("<div class=\"legend\">").html(&legend.html()).tag("<span>Marks stand in place of the characters; the bytes are in <a href=\"");
+            html.tag("<div class=\"legend\">")
+                .html(&legend.html())
+                .tag("<span>Marks stand in place of the characters; the bytes are in <a href=\"");
             html.text(input.page).tag("?view=raw\">raw bytes</a>.</span></div>");
         }
         Ok(Self { html, changes, marks: legend.total() })
@@ -217,7 +225,11 @@ fn moved(new: &Members<'_>, old: &Members<'_>) -> Html {
     let mut out = html!("<ul class=\"moved\" aria-label=\"Top-level members\">");
     for (key, sign, word) in rows.iter().take(MAX_NAMED) {
         out.tag(if *word == "same" { "<li>" } else { "<li class=\"d\">" });
-        out.tag("<span aria-hidden=\"true\">").tag(sign).tag("</span> <span class=\"mono\">").html(&name(key)).tag("</span>");
+        out.tag("<span aria-hidden=\"true\">")
+            .tag(sign)
+            .tag("</span> <span class=\"mono\">")
+            .html(&name(key))
+            .tag("</span>");
         out.tag(if matches!(*word, "same" | "changed") { "<span class=\"vh\"> " } else { "<span> " });
         out.tag(word).tag("</span></li>");
     }
@@ -280,13 +292,19 @@ fn draw_line(out: &mut Html, input: &Input<'_>, line: &Line) {
                 }
             }
             out.tag(if *unknown { " (not in any MCP version)" } else { "" });
-            out.tag(" <a href=\"").text(input.page).tag("?show=").text(&query(pointer)).tag("#h-diff\">show<span class=\"vh\"> ");
+            out.tag(" <a href=\"")
+                .text(input.page)
+                .tag("?show=")
+                .text(&query(pointer))
+                .tag("#h-diff\">show<span class=\"vh\"> ");
             out.tag(if *elements { "elements of " } else { "members of " });
             out.text(if pointer.is_empty() { "the descriptor" } else { pointer }).tag("</span></a></div></li>");
         }
         Line::Rest { lines } => {
             out.tag("<li class=\"fold d0\"><span class=\"g\"></span><div class=\"l\">").html(&icon("info")).tag(" ");
-            out.text(&count(*lines as u64, "more line is", "more lines are")).tag(" only in the <a href=\"").text(input.page);
+            out.text(&count(*lines as u64, "more line is", "more lines are"))
+                .tag(" only in the <a href=\"")
+                .text(input.page);
             out.tag("?view=raw\">raw bytes</a>.</div></li>");
         }
     }
@@ -300,7 +318,9 @@ pub(crate) fn query(text: &str) -> String {
 /// The line each finding stands below: the last one drawn for its place, else for the nearest place above it.
 fn homes(lines: &[Line], hits: &[Hit]) -> Vec<Option<usize>> {
     let at = |pointer: &str| {
-        lines.iter().rposition(|line| matches!(line, Line::Code { pointer: p, how, .. } if p == pointer && *how != How::Removed))
+        lines.iter().rposition(
+            |line| matches!(line, Line::Code { pointer: p, how, .. } if p == pointer && *how != How::Removed),
+        )
     };
     let home = |hit: &Hit| {
         let mut pointer = hit.pointer.as_str();

@@ -127,17 +127,30 @@ fn words(html: &str) -> String {
     let mut out = String::new();
     for piece in main.split('<').skip(1) {
         let (tag, text) = piece.split_once('>').unwrap_or(("", piece));
-        if matches!(tag.split(' ').next(), Some("p" | "li" | "tr" | "h1" | "h2" | "h3" | "h4" | "div" | "dt" | "button" | "form")) {
+        if matches!(
+            tag.split(' ').next(),
+            Some("p" | "li" | "tr" | "h1" | "h2" | "h3" | "h4" | "div" | "dt" | "button" | "form")
+        ) {
             out.push('\n');
         }
-        if matches!(tag.split(' ').next(), Some("td" | "th" | "dd" | "span" | "a" | "summary")) && !out.ends_with([' ', '\n']) {
+        if matches!(tag.split(' ').next(), Some("td" | "th" | "dd" | "span" | "a" | "summary"))
+            && !out.ends_with([' ', '\n'])
+        {
             out.push(' ');
         }
         out.push_str(text.trim_matches('\n'));
     }
-    let text = out.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'").replace("&nbsp;", " ").replace("&amp;", "&");
+    let text = out
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&nbsp;", " ")
+        .replace("&amp;", "&");
     let mut result = String::new();
-    for line in text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|line| !line.is_empty()) {
+    for line in
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|line| !line.is_empty())
+    {
         let _ = writeln!(result, "{line}");
     }
     result
@@ -175,9 +188,24 @@ fn labels() -> Vec<Label> {
 fn hits() -> Vec<Hit> {
     let destination = "/inputSchema/properties/destination/description";
     [
-        (1, Severity::Critical, destination, "39 invisible characters hold a sentence that people can’t see and models read."),
-        (2, Severity::High, "/inputSchema/properties/destination", "A new place where data can go. The approved version could only return the file to the caller."),
-        (3, Severity::High, "/annotations/destructiveHint", "It no longer says that it changes things; clients that ask first will stop asking."),
+        (
+            1,
+            Severity::Critical,
+            destination,
+            "39 invisible characters hold a sentence that people can’t see and models read.",
+        ),
+        (
+            2,
+            Severity::High,
+            "/inputSchema/properties/destination",
+            "A new place where data can go. The approved version could only return the file to the caller.",
+        ),
+        (
+            3,
+            Severity::High,
+            "/annotations/destructiveHint",
+            "It no longer says that it changes things; clients that ask first will stop asking.",
+        ),
         (4, Severity::Medium, destination, "A Cyrillic letter makes the host look like another one."),
     ]
     .map(|(number, severity, pointer, message)| Hit {
@@ -203,7 +231,15 @@ fn tree(view: View, unfold: Option<&str>) -> DiffTree {
     .expect("valid JSON")
 }
 
-fn finding(number: usize, severity: Severity, title: &str, message: &str, rule: &str, surface: &'static str, place: &str) -> FindingView {
+fn finding(
+    number: usize,
+    severity: Severity,
+    title: &str,
+    message: &str,
+    rule: &str,
+    surface: &'static str,
+    place: &str,
+) -> FindingView {
     FindingView {
         number,
         id: Sha256::of(rule.as_bytes()).id(),
@@ -224,13 +260,18 @@ fn finding(number: usize, severity: Severity, title: &str, message: &str, rule: 
 fn candidate(view: View, deciding: bool) -> CandidatePage {
     let new = new_descriptor();
     let parsed: serde_json::Value = serde_json::from_str(&new).expect("valid JSON");
-    let destination = parsed["inputSchema"]["properties"]["destination"]["description"].as_str().expect("a string").to_owned();
+    let destination =
+        parsed["inputSchema"]["properties"]["destination"]["description"].as_str().expect("a string").to_owned();
     let drawn = tree(view, None);
     let hit = destination.find("ex\u{430}mple").expect("the look-alike");
     let mut confusable = finding(
-        4, Severity::Medium, "A letter that imitates another",
+        4,
+        Severity::Medium,
+        "A letter that imitates another",
         "The example host contains a Cyrillic letter. It is not exports.example.com.",
-        "confusable-host", "identity-confusion", "/inputSchema/properties/destination/description [70–71]",
+        "confusable-host",
+        "identity-confusion",
+        "/inputSchema/properties/destination/description [70–71]",
     );
     confusable.excerpt = Some(text::excerpt(&destination, hit..hit + 4));
     CandidatePage {
@@ -331,7 +372,16 @@ fn candidate(view: View, deciding: bool) -> CandidatePage {
     }
 }
 
-fn row(sign: Sign, tool: &str, what: Html, findings: &[(Severity, u64)], level: Option<Level>, ballots: Ballots, open: Option<&str>, waits: &str) -> Row {
+fn row(
+    sign: Sign,
+    tool: &str,
+    what: Html,
+    findings: &[(Severity, u64)],
+    level: Option<Level>,
+    ballots: Ballots,
+    open: Option<&str>,
+    waits: &str,
+) -> Row {
     Row {
         sign,
         also: None,
@@ -349,15 +399,16 @@ fn row(sign: Sign, tool: &str, what: Html, findings: &[(Severity, u64)], level: 
 
 fn queue() -> QueuePage {
     let counted = |given, needed| Ballots::Counted { given, needed };
-    let group = |server: &str, version: &str, about: Html, received: Option<&str>, next: Option<Link>, rows: Vec<Row>| Group {
-        server: name(server),
-        href: format!("/servers/{server}"),
-        version: version.into(),
-        about,
-        received: received.map(minute),
-        next,
-        rows,
-    };
+    let group =
+        |server: &str, version: &str, about: Html, received: Option<&str>, next: Option<Link>, rows: Vec<Row>| Group {
+            server: name(server),
+            href: format!("/servers/{server}"),
+            version: version.into(),
+            about,
+            received: received.map(minute),
+            next,
+            rows,
+        };
     use Severity::{Critical, High, Low, Medium};
     QueuePage {
         lead: "61 candidates wait. 8 are decided one by one; the other 53 are in 3 releases.".to_owned(),
@@ -374,28 +425,163 @@ fn queue() -> QueuePage {
         sets: vec![tab("/queue", "default", None, 58, true), tab("/queue?set=prod", "prod", None, 3, false)],
         search: String::new(),
         groups: vec![
-            group("com.example/notes", "1.5.0", "13 descriptors: 10 unchanged, 3 wait".into(), Some("11-30T08:31"), Some(link("/servers/com.example/notes", "See release")), vec![
-                row(Sign::Changed, "notes.export", html!("inputSchema gains ", [mono("destination")], " · ", [mono("destructiveHint")], " true → false · hidden text in one string"), &[(Critical, 1), (High, 2), (Medium, 1)], Some(Level::Key), counted(1, 2), Some("Ines Marchetti"), "11-30T08:31"),
-                row(Sign::Changed, "notes.search", "description: 6 words differ, nothing else".into(), &[(Low, 1)], Some(Level::Key), counted(0, 1), None, "11-30T08:31"),
-                row(Sign::Unknown, "notes.share_link", "new tool, 4 parameters, 1 required".into(), &[], Some(Level::Key), Ballots::Solo { given: false }, None, "11-30T08:31"),
-            ]),
-            group("io.github.harborline/ledger", "3.0.1", "evidence is weaker than what was approved".into(), Some("11-29T13:40"), Some(link("/servers/io.github.harborline/ledger", "See release")), vec![
-                row(Sign::Downgrade, "ledger.post_entry", "Sigstore identity → capture; the descriptor is identical, byte for byte".into(), &[], Some(Level::Capture), counted(1, 2), None, "11-29T13:40"),
-                row(Sign::Flagged, "ledger.void_entry", "new tool; its text asks the model to keep the result from the user".into(), &[(High, 1), (Medium, 1)], Some(Level::Capture), counted(0, 2), None, "11-29T13:40"),
-            ]),
-            group("dev.quarry/tickets", "2026.11", "signed by a new key, generation 2, which inherits nothing".into(), Some("11-28T09:00"), Some(link("/servers/dev.quarry/tickets", "See release")), vec![
-                row(Sign::SignerChange, "tickets.create", "key 4be1…90c2 → key e07d…13aa; proved by DNS on 28 Nov".into(), &[], Some(Level::Key), counted(0, 1), Some("Jonas Weber"), "11-28T09:00"),
-                Row { kind: Some("prompt"), ..row(Sign::EndpointChange, "tickets.weekly_summary", "mcp.quarry.example → mcp2.quarry.example".into(), &[], Some(Level::Key), counted(0, 1), None, "11-28T09:00") },
-            ]),
-            group("crm", "no release", "reported by 2 gateways, covered by no pin; can be rejected, never approved".into(), None, Some(link("/docs#pull", "How to adopt it")), vec![
-                row(Sign::Flagged, "crm.get_customer_profile_with_extended_interaction_history_and_consent_state_for_all_linked_accounts_v2", "seen 4,812 times since 26 Nov; 37 different digests, newest shown".into(), &[(High, 1)], None, Ballots::RejectOnly, None, "11-26T08:00"),
-            ]),
-            group("org.meridian-atlas/geo", "0.9.0", html!("first release; says of itself ", [text::said("✔ Officially verified by Countersign", 80)]), Some("11-29T10:00"), None, vec![
-                row(Sign::Unknown, "geo.geocode", "new tool, 2 parameters, 1 required".into(), &[(Low, 3)], Some(Level::Sigstore), counted(0, 1), None, "11-29T10:00"),
-            ]),
-            group("com.example/calendar", "2.1.0", "approved by 2 of 2 on 12 Jun".into(), None, None, vec![
-                row(Sign::Expiring, "calendar.create_event", "the approval ends on 9 Dec 2026, in 9 days; nothing changed since".into(), &[], Some(Level::Key), counted(0, 1), None, "11-25T08:00"),
-            ]),
+            group(
+                "com.example/notes",
+                "1.5.0",
+                "13 descriptors: 10 unchanged, 3 wait".into(),
+                Some("11-30T08:31"),
+                Some(link("/servers/com.example/notes", "See release")),
+                vec![
+                    row(
+                        Sign::Changed,
+                        "notes.export",
+                        html!(
+                            "inputSchema gains ",
+                            [mono("destination")],
+                            " · ",
+                            [mono("destructiveHint")],
+                            " true → false · hidden text in one string"
+                        ),
+                        &[(Critical, 1), (High, 2), (Medium, 1)],
+                        Some(Level::Key),
+                        counted(1, 2),
+                        Some("Ines Marchetti"),
+                        "11-30T08:31",
+                    ),
+                    row(
+                        Sign::Changed,
+                        "notes.search",
+                        "description: 6 words differ, nothing else".into(),
+                        &[(Low, 1)],
+                        Some(Level::Key),
+                        counted(0, 1),
+                        None,
+                        "11-30T08:31",
+                    ),
+                    row(
+                        Sign::Unknown,
+                        "notes.share_link",
+                        "new tool, 4 parameters, 1 required".into(),
+                        &[],
+                        Some(Level::Key),
+                        Ballots::Solo { given: false },
+                        None,
+                        "11-30T08:31",
+                    ),
+                ],
+            ),
+            group(
+                "io.github.harborline/ledger",
+                "3.0.1",
+                "evidence is weaker than what was approved".into(),
+                Some("11-29T13:40"),
+                Some(link("/servers/io.github.harborline/ledger", "See release")),
+                vec![
+                    row(
+                        Sign::Downgrade,
+                        "ledger.post_entry",
+                        "Sigstore identity → capture; the descriptor is identical, byte for byte".into(),
+                        &[],
+                        Some(Level::Capture),
+                        counted(1, 2),
+                        None,
+                        "11-29T13:40",
+                    ),
+                    row(
+                        Sign::Flagged,
+                        "ledger.void_entry",
+                        "new tool; its text asks the model to keep the result from the user".into(),
+                        &[(High, 1), (Medium, 1)],
+                        Some(Level::Capture),
+                        counted(0, 2),
+                        None,
+                        "11-29T13:40",
+                    ),
+                ],
+            ),
+            group(
+                "dev.quarry/tickets",
+                "2026.11",
+                "signed by a new key, generation 2, which inherits nothing".into(),
+                Some("11-28T09:00"),
+                Some(link("/servers/dev.quarry/tickets", "See release")),
+                vec![
+                    row(
+                        Sign::SignerChange,
+                        "tickets.create",
+                        "key 4be1…90c2 → key e07d…13aa; proved by DNS on 28 Nov".into(),
+                        &[],
+                        Some(Level::Key),
+                        counted(0, 1),
+                        Some("Jonas Weber"),
+                        "11-28T09:00",
+                    ),
+                    Row {
+                        kind: Some("prompt"),
+                        ..row(
+                            Sign::EndpointChange,
+                            "tickets.weekly_summary",
+                            "mcp.quarry.example → mcp2.quarry.example".into(),
+                            &[],
+                            Some(Level::Key),
+                            counted(0, 1),
+                            None,
+                            "11-28T09:00",
+                        )
+                    },
+                ],
+            ),
+            group(
+                "crm",
+                "no release",
+                "reported by 2 gateways, covered by no pin; can be rejected, never approved".into(),
+                None,
+                Some(link("/docs#pull", "How to adopt it")),
+                vec![row(
+                    Sign::Flagged,
+                    "crm.get_customer_profile_with_extended_interaction_history_and_consent_state_for_all_linked_accounts_v2",
+                    "seen 4,812 times since 26 Nov; 37 different digests, newest shown".into(),
+                    &[(High, 1)],
+                    None,
+                    Ballots::RejectOnly,
+                    None,
+                    "11-26T08:00",
+                )],
+            ),
+            group(
+                "org.meridian-atlas/geo",
+                "0.9.0",
+                html!("first release; says of itself ", [text::said("✔ Officially verified by Countersign", 80)]),
+                Some("11-29T10:00"),
+                None,
+                vec![row(
+                    Sign::Unknown,
+                    "geo.geocode",
+                    "new tool, 2 parameters, 1 required".into(),
+                    &[(Low, 3)],
+                    Some(Level::Sigstore),
+                    counted(0, 1),
+                    None,
+                    "11-29T10:00",
+                )],
+            ),
+            group(
+                "com.example/calendar",
+                "2.1.0",
+                "approved by 2 of 2 on 12 Jun".into(),
+                None,
+                None,
+                vec![row(
+                    Sign::Expiring,
+                    "calendar.create_event",
+                    "the approval ends on 9 Dec 2026, in 9 days; nothing changed since".into(),
+                    &[],
+                    Some(Level::Key),
+                    counted(0, 1),
+                    None,
+                    "11-25T08:00",
+                )],
+            ),
         ],
         empty: None,
         more: Some(link("/queue?cursor=x", "The next 40")),
@@ -454,7 +640,8 @@ fn a_stale_approval_keeps_the_reason_and_says_what_was_not_done() {
             tone: Tone::Warn,
             symbol: "flagged",
             headline: "2 approvals are needed and 1 reviewer may give one.".to_owned(),
-            detail: "Ada Petrov submitted this release and can’t approve it. An administrator can add a reviewer.".into(),
+            detail: "Ada Petrov submitted this release and can’t approve it. An administrator can add a reviewer."
+                .into(),
             link: None,
             alert: false,
         },

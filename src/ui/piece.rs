@@ -138,7 +138,8 @@ impl fmt::Display for Columns {
         const FLOOR: u64 = 94;
         let step = WIDTH / (self.columns.len() as u64).max(1);
         let top = self.columns.iter().map(|column| column.value).max().unwrap_or(0).max(1);
-        let mut html = html!("<svg class=\"chart\" viewBox=\"0 0 366 120\" role=\"img\" aria-label=\"", (&self.sentence));
+        let mut html =
+            html!("<svg class=\"chart\" viewBox=\"0 0 366 120\" role=\"img\" aria-label=\"", (&self.sentence));
         html.tag("\"><path class=\"c-edge\" d=\"M0 94H366\"/>");
         for (i, column) in self.columns.iter().enumerate() {
             let x = i as u64 * step + 4;
@@ -147,11 +148,19 @@ impl fmt::Display for Columns {
             let middle = x + width / 2;
             if column.value > 0 {
                 html.tag("<rect class=\"c-grey\" x=\"").show(x).tag("\" y=\"").show(FLOOR - height).tag("\" width=\"");
-                html.show(width).tag("\" height=\"").show(height).tag("\"/><text text-anchor=\"middle\" x=\"").show(middle);
+                html.show(width)
+                    .tag("\" height=\"")
+                    .show(height)
+                    .tag("\"/><text text-anchor=\"middle\" x=\"")
+                    .show(middle);
                 html.tag("\" y=\"").show(FLOOR - height - 5).tag("\">").show(Count(column.value)).tag("</text>");
             }
             if !column.label.is_empty() {
-                html.tag("<text text-anchor=\"middle\" y=\"112\" x=\"").show(middle).tag("\">").text(&column.label).tag("</text>");
+                html.tag("<text text-anchor=\"middle\" y=\"112\" x=\"")
+                    .show(middle)
+                    .tag("\">")
+                    .text(&column.label)
+                    .tag("</text>");
             }
         }
         html.tag("</svg>");

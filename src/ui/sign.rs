@@ -236,9 +236,7 @@ impl Level {
     /// What it means, in one sentence.
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
-            Self::Sigstore => {
-                "A workflow or person known to an identity provider signed it; a public log says when."
-            }
+            Self::Sigstore => "A workflow or person known to an identity provider signed it; a public log says when.",
             Self::Key => "A key that may speak for the namespace signed it.",
             Self::Capture => "Your own team recorded what the server lists. The publisher signed nothing.",
         }

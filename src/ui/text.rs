@@ -204,7 +204,12 @@ fn mark(html: &mut Html, label: &str, first: char, class: Class, count: usize) {
 
 fn look_alike(html: &mut Html, letter: char, like: char) {
     html.tag("<span class=\"la\">").show(letter).tag("</span><span class=\"cp\" title=\"");
-    html.tag(script(letter)).tag(" letter that looks like ").show(like).tag("\">").text(&code_point(letter)).tag("</span>");
+    html.tag(script(letter))
+        .tag(" letter that looks like ")
+        .show(like)
+        .tag("\">")
+        .text(&code_point(letter))
+        .tag("</span>");
 }
 
 impl Legend {
@@ -214,7 +219,11 @@ impl Legend {
     }
 
     fn look_alike(&mut self, letter: char, like: char) {
-        let new = || Entry { what: format!("{} letter that looks like {like}", script(letter)), letter: Some(letter), count: 0 };
+        let new = || Entry {
+            what: format!("{} letter that looks like {like}", script(letter)),
+            letter: Some(letter),
+            count: 0,
+        };
         self.0.entry(code_point(letter).into()).or_insert_with(new).count += 1;
     }
 
@@ -356,7 +365,8 @@ mod tests {
     fn what_holds_a_mark_or_a_hit_is_never_folded() {
         let text = format!("{}\u{200b}hidden here{}", "word ".repeat(400), " more".repeat(400));
         let html = shown(&text);
-        let visible = html.split("<details").map(|part| part.split("</details>").last().unwrap_or("")).collect::<String>();
+        let visible =
+            html.split("<details").map(|part| part.split("</details>").last().unwrap_or("")).collect::<String>();
         assert!(visible.contains("ZWSP"), "{visible}");
         assert!(visible.contains("hidden here"), "{visible}");
         assert_eq!(html.matches("<details").count(), 2);
@@ -367,7 +377,9 @@ mod tests {
 
     #[test]
     fn a_mebibyte_of_anything_stays_a_page() {
-        for text in ["x".repeat(1 << 20), "a\u{200b}".repeat(1 << 18), "\u{202e}\u{200b}".repeat(1 << 17), "\n".repeat(1 << 20)] {
+        for text in
+            ["x".repeat(1 << 20), "a\u{200b}".repeat(1 << 18), "\u{202e}\u{200b}".repeat(1 << 17), "\n".repeat(1 << 20)]
+        {
             let html = shown(&text);
             assert!(html.len() < 700_000, "{} bytes for {:?}", html.len(), &text[..8]);
             assert!(html.contains("more bytes are in the raw view"), "{}", &html[html.len() - 200..]);

@@ -123,8 +123,11 @@ impl Browser {
     /// Sets width, colours and scripts for the pages opened from now on.
     pub(crate) async fn look(&self, look: Look) {
         let scheme = if look.dark { "dark" } else { "light" };
-        self.devtools("Emulation.setEmulatedMedia", json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]}))
-            .await;
+        self.devtools(
+            "Emulation.setEmulatedMedia",
+            json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]}),
+        )
+        .await;
         let metrics = json!({"width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
         self.devtools("Emulation.setScriptExecutionDisabled", json!({"value": !look.scripts})).await;
@@ -138,7 +141,9 @@ impl Browser {
     /// What Chromium complained about since the last look: broken policies, errors of scripts, files that didn't load.
     pub(crate) async fn console(&self) -> Vec<String> {
         let lines = self.raw("se/log", json!({"type": "browser"})).await;
-        let text = |line: &Value| format!("{} {}", line["level"].as_str().unwrap_or(""), line["message"].as_str().unwrap_or(""));
+        let text = |line: &Value| {
+            format!("{} {}", line["level"].as_str().unwrap_or(""), line["message"].as_str().unwrap_or(""))
+        };
         lines.as_array().map(|lines| lines.iter().map(text).collect()).unwrap_or_default()
     }
 

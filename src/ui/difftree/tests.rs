@@ -107,7 +107,8 @@ fn what_a_finding_is_about_is_shown_although_it_did_not_change() {
         pointer: "/inputSchema/properties/u/description".to_owned(),
         message: "It asks for secrets.".to_owned(),
     };
-    let html = draw_with(Some(&text.replace("NUMBER", "1")), &text.replace("NUMBER", "2"), &[], &[hit], View::Changes).to_string();
+    let html = draw_with(Some(&text.replace("NUMBER", "1")), &text.replace("NUMBER", "2"), &[], &[hit], View::Changes)
+        .to_string();
     let lines = plain(&html);
     let at = lines.iter().position(|line| line == "description: \"send it\"").expect("shown");
     assert!(lines[at + 1].contains("It asks for secrets."), "{lines:?}");
@@ -116,7 +117,12 @@ fn what_a_finding_is_about_is_shown_although_it_did_not_change() {
 
 #[test]
 fn a_finding_whose_place_is_not_drawn_stands_below_the_nearest_line_above_it() {
-    let hit = |pointer: &str| Hit { number: 1, severity: Severity::Low, pointer: pointer.to_owned(), message: "Here.".to_owned() };
+    let hit = |pointer: &str| Hit {
+        number: 1,
+        severity: Severity::Low,
+        pointer: pointer.to_owned(),
+        message: "Here.".to_owned(),
+    };
     for pointer in ["", "/gone/deep/er", "/name"] {
         let html = draw_with(None, r#"{"name":"a"}"#, &[], &[hit(pointer)], View::Changes).to_string();
         assert_eq!(html.matches("Here.").count(), 1, "{pointer}");
@@ -133,7 +139,8 @@ fn keys_and_values_of_a_publisher_can_not_imitate_lines_or_markup() {
 
 #[test]
 fn an_order_of_members_and_a_form_of_numbers_are_no_difference() {
-    let drawn = draw_with(Some(r#"{"a":{"x":1.0,"y":2},"b":[]}"#), r#"{"b":[],"a":{"y":2,"x":1}}"#, &[], &[], View::Changes);
+    let drawn =
+        draw_with(Some(r#"{"a":{"x":1.0,"y":2},"b":[]}"#), r#"{"b":[],"a":{"y":2,"x":1}}"#, &[], &[], View::Changes);
     assert_eq!(drawn.changes(), 0);
 }
 
@@ -160,6 +167,7 @@ fn a_huge_descriptor_stays_a_page_and_says_what_it_left_out() {
     }
     let values: Vec<String> = (0..60_000).map(|n| format!("\"value {n}\"")).collect();
     let changed: Vec<String> = (0..60_000).map(|n| format!("\"value {}\"", n * 2)).collect();
-    let html = tree(Some(&format!("{{\"enum\":[{}]}}", values.join(","))), &format!("{{\"enum\":[{}]}}", changed.join(",")));
+    let html =
+        tree(Some(&format!("{{\"enum\":[{}]}}", values.join(","))), &format!("{{\"enum\":[{}]}}", changed.join(",")));
     assert!(html.len() < 2 << 20, "{}", html.len());
 }

@@ -32,7 +32,12 @@ struct Drawing<'i, 'l> {
 }
 
 /// The tree's lines, and how many places differ.
-pub(super) fn lines(input: &Input<'_>, old: Option<&Node<'_>>, new: &Node<'_>, legend: &mut Legend) -> (Vec<Line>, usize) {
+pub(super) fn lines(
+    input: &Input<'_>,
+    old: Option<&Node<'_>>,
+    new: &Node<'_>,
+    legend: &mut Legend,
+) -> (Vec<Line>, usize) {
     let mut labels: HashMap<&str, Vec<&str>> = HashMap::new();
     for label in input.labels {
         labels.entry(&label.pointer).or_default().push(&label.words);
@@ -80,7 +85,13 @@ impl<'i> Drawing<'i, '_> {
     }
 
     /// The members of an object on both sides: in the new one's order, a removed one where it stood.
-    fn members(&mut self, depth: usize, old: &[(Cow<'_, str>, Node<'_>)], new: &[(Cow<'_, str>, Node<'_>)], pointer: &str) {
+    fn members(
+        &mut self,
+        depth: usize,
+        old: &[(Cow<'_, str>, Node<'_>)],
+        new: &[(Cow<'_, str>, Node<'_>)],
+        pointer: &str,
+    ) {
         let mut same: Vec<(&str, &Node<'_>)> = Vec::new();
         let mut at = 0;
         let places: HashMap<&str, usize> = old.iter().enumerate().map(|(i, (key, _))| (key.as_ref(), i)).collect();
@@ -124,7 +135,9 @@ impl<'i> Drawing<'i, '_> {
                 self.fold(depth, &mut folded, &mut unknown, false, pointer);
                 self.whole(How::Same, depth, Some(key), value, &place);
             } else {
-                let odd = pointer.is_empty() && self.input.kind != Kind::Instructions && !known(self.input.kind).contains(&key);
+                let odd = pointer.is_empty()
+                    && self.input.kind != Kind::Instructions
+                    && !known(self.input.kind).contains(&key);
                 if odd != unknown {
                     self.fold(depth, &mut folded, &mut unknown, false, pointer);
                     unknown = odd;
@@ -144,9 +157,10 @@ impl<'i> Drawing<'i, '_> {
 
     /// Whether a finding lies at `pointer` or below.
     fn is_about(&self, pointer: &str) -> bool {
-        self.input.hits.iter().any(|hit| {
-            hit.pointer.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
+        self.input
+            .hits
+            .iter()
+            .any(|hit| hit.pointer.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
     }
 
     fn one_sided(&mut self, how: How, depth: usize, key: &str, value: &Node<'_>, pointer: &str) {
@@ -190,12 +204,22 @@ impl<'i> Drawing<'i, '_> {
     }
 
     /// A stretch of an array that differs: paired by place, the rest one-sided.
-    fn elements(&mut self, depth: usize, old: &[Node<'_>], o: Range<usize>, new: &[Node<'_>], n: Range<usize>, pointer: &str) {
+    fn elements(
+        &mut self,
+        depth: usize,
+        old: &[Node<'_>],
+        o: Range<usize>,
+        new: &[Node<'_>],
+        n: Range<usize>,
+        pointer: &str,
+    ) {
         let pairs = o.len().min(n.len());
         for i in 0..pairs {
             self.value(depth, None, &old[o.start + i], &new[n.start + i], &format!("{pointer}/{}", n.start + i));
         }
-        for (how, items, range) in [(How::Removed, old, o.start + pairs..o.end), (How::Added, new, n.start + pairs..n.end)] {
+        for (how, items, range) in
+            [(How::Removed, old, o.start + pairs..o.end), (How::Added, new, n.start + pairs..n.end)]
+        {
             for at in range {
                 let change = self.change();
                 let first = self.lines.len();
@@ -205,7 +229,15 @@ impl<'i> Drawing<'i, '_> {
         }
     }
 
-    fn inline_arrays(&mut self, depth: usize, key: Option<&str>, old: &[Node<'_>], new: &[Node<'_>], ops: &[DiffOp], pointer: &str) {
+    fn inline_arrays(
+        &mut self,
+        depth: usize,
+        key: Option<&str>,
+        old: &[Node<'_>],
+        new: &[Node<'_>],
+        ops: &[DiffOp],
+        pointer: &str,
+    ) {
         let change = self.change();
         let only_added = !ops.iter().any(|op| matches!(op, DiffOp::Delete { .. } | DiffOp::Replace { .. }));
         let marked = |ops: &[DiffOp], range: fn(&DiffOp) -> Range<usize>| -> Vec<Range<usize>> {
@@ -273,7 +305,15 @@ impl<'i> Drawing<'i, '_> {
     }
 
     /// One side of a value that became another: leaves are marked whole, the others drawn in full.
-    fn replaced(&mut self, how: How, depth: usize, key: Option<&str>, value: &Node<'_>, pointer: &str, change: Option<usize>) {
+    fn replaced(
+        &mut self,
+        how: How,
+        depth: usize,
+        key: Option<&str>,
+        value: &Node<'_>,
+        pointer: &str,
+        change: Option<usize>,
+    ) {
         if value.is_leaf() {
             let mut body = self.key(key);
             body.tag(if how == How::Removed { "<del>" } else { "<ins>" });
@@ -290,7 +330,16 @@ impl<'i> Drawing<'i, '_> {
     }
 
     #[expect(clippy::too_many_arguments, reason = "one call of a private function; a struct would only rename them")]
-    fn text(&mut self, how: How, depth: usize, key: Option<&str>, text: &str, marked: &[Range<usize>], pointer: &str, change: Option<usize>) {
+    fn text(
+        &mut self,
+        how: How,
+        depth: usize,
+        key: Option<&str>,
+        text: &str,
+        marked: &[Range<usize>],
+        pointer: &str,
+        change: Option<usize>,
+    ) {
         let mut body = self.key(key);
         words::write(&mut body, text, marked, how == How::Removed, self.legend);
         self.code(how, depth, body, pointer, change);
@@ -335,7 +384,8 @@ impl<'i> Drawing<'i, '_> {
             body.tag("<span class=\"k\">");
             let outside = Outside::new(key, Reading::Name, Escape::Json);
             // A member's name in quotation marks where it isn't a plain word: it could hold any text.
-            let plain = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$'));
+            let plain =
+                !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$'));
             body.tag(if plain { "" } else { "\"" });
             outside.write(&mut body, 0..super::super::text::floor(key, 1_000), Lines::Join, self.legend);
             body.tag(if plain { "" } else { "\"" }).tag("</span>: ");

@@ -33,7 +33,8 @@ fn gallery() -> Vec<(&'static str, String)> {
 async fn serve(pages: Vec<(&'static str, String)>) -> String {
     let pages = Arc::new(pages);
     let page = move |Path(name): Path<String>| {
-        let html = pages.iter().find(|(page, _)| *page == name).map(|(_, html)| html.clone()).expect("a page of the gallery");
+        let html =
+            pages.iter().find(|(page, _)| *page == name).map(|(_, html)| html.clone()).expect("a page of the gallery");
         async move {
             let headers = [
                 (header::CONTENT_TYPE, "text/html; charset=utf-8"),
@@ -89,7 +90,11 @@ async fn the_box_opens_when_all_changes_were_on_screen_and_keys_move_the_focus()
     browser.open(&format!("{base}/pages/candidate")).await;
     let run = async |script: &str| browser.client.execute(script, Vec::new()).await.expect("the script runs");
     run("document.querySelector('[data-read]').click()").await;
-    assert_eq!(run("return document.querySelector('[data-read]').checked").await, false, "not all changes were on screen");
+    assert_eq!(
+        run("return document.querySelector('[data-read]').checked").await,
+        false,
+        "not all changes were on screen"
+    );
     for key in 0..5 {
         run("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'n', bubbles: true}))").await;
         assert_eq!(run("return document.activeElement.id").await, format!("c{}", key + 1));

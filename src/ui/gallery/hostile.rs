@@ -3,10 +3,14 @@
 use super::*;
 use crate::text::class;
 
-const MARKUP: &str = "<script>alert(1)</script><img src=x onerror=alert(2)><style>*{display:none}</style></textarea>]]>-->";
-const LINKS: &str = "[click](javascript:alert(1)) javascript:alert(1) data:text/html,<script>x</script> https://evil.example/?a=\"b\"";
-const TERMINAL: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{1b}]8;;http://evil.example\u{1b}\\text\u{1b}]8;;\u{1b}\\\r\u{8}\u{8}";
-const HIDDEN: &str = "\u{202e}\u{2066}\u{200b}\u{200d}\u{feff}\u{ad}\u{e0041}\u{e0042}\u{fe0f}\u{3164}\u{a0}\u{2028}\u{e000}";
+const MARKUP: &str =
+    "<script>alert(1)</script><img src=x onerror=alert(2)><style>*{display:none}</style></textarea>]]>-->";
+const LINKS: &str =
+    "[click](javascript:alert(1)) javascript:alert(1) data:text/html,<script>x</script> https://evil.example/?a=\"b\"";
+const TERMINAL: &str =
+    "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{1b}]8;;http://evil.example\u{1b}\\text\u{1b}]8;;\u{1b}\\\r\u{8}\u{8}";
+const HIDDEN: &str =
+    "\u{202e}\u{2066}\u{200b}\u{200d}\u{feff}\u{ad}\u{e0041}\u{e0042}\u{fe0f}\u{3164}\u{a0}\u{2028}\u{e000}";
 
 /// No hidden character reaches a page, and no tag or attribute of a publisher.
 fn assert_inert(html: &str) {
@@ -16,7 +20,9 @@ fn assert_inert(html: &str) {
         assert!(class(c).is_none() || c == '\u{2009}' || styled, "{c:?} reached the page");
         before = c;
     }
-    for forbidden in ["<script>", "<img", "<style", "<iframe", "onerror=alert(2)>", "href=\"javascript:", "href=\"data:"] {
+    for forbidden in
+        ["<script>", "<img", "<style", "<iframe", "onerror=alert(2)>", "href=\"javascript:", "href=\"data:"]
+    {
         assert!(!html.contains(forbidden), "{forbidden}");
     }
     assert_eq!(html.matches("</textarea>").count(), html.matches("<textarea").count());
@@ -89,7 +95,18 @@ pub(super) fn two_thousand_tools_of_one_release_are_listed_readably() {
     body.groups.truncate(1);
     body.groups[0].about = html!("2,000 descriptors; says of itself ", [text::said(&format!("{MARKUP}{HIDDEN}"), 80)]);
     body.groups[0].rows = (0..2_000)
-        .map(|n| row(Sign::Unknown, &format!("notes.tool_number_{n}{MARKUP}{HIDDEN}"), text::inline(&format!("{TERMINAL}{LINKS}"), 120), &[(Severity::High, n)], Some(Level::Capture), Ballots::Counted { given: 0, needed: 2 }, None, "11-30T08:31"))
+        .map(|n| {
+            row(
+                Sign::Unknown,
+                &format!("notes.tool_number_{n}{MARKUP}{HIDDEN}"),
+                text::inline(&format!("{TERMINAL}{LINKS}"), 120),
+                &[(Severity::High, n)],
+                Some(Level::Capture),
+                Ballots::Counted { given: 0, needed: 2 },
+                None,
+                "11-30T08:31",
+            )
+        })
         .collect();
     let html = page("hostile-queue", &frame("Review queue", Section::Queue, Keys::List), &body);
     assert_inert(&html);

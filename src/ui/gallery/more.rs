@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::ui::{
-    check::*, dashboard::*, decision::*, docs::*, log::*, pinset::*, problem::*, publishers::*, server::*, settings::*, signin::*,
+    check::*, dashboard::*, decision::*, docs::*, log::*, pinset::*, problem::*, publishers::*, server::*, settings::*,
+    signin::*,
 };
 
 fn counted(given: u32, needed: u32) -> Ballots {
@@ -11,7 +12,8 @@ fn counted(given: u32, needed: u32) -> Ballots {
 
 fn dashboard() -> DashboardPage {
     let line = |sign: Sign, figure: &str| Line { sign, words: sign.word().to_owned(), figure: figure.to_owned() };
-    let health = |what: &str, figure: &str| Health { good: Some(true), what: what.to_owned(), figure: figure.to_owned() };
+    let health =
+        |what: &str, figure: &str| Health { good: Some(true), what: what.to_owned(), figure: figure.to_owned() };
     let decision = |sign, tool: &str, ballots, when: &str| DecisionRow {
         sign,
         name: name(tool),
@@ -89,7 +91,8 @@ fn dashboard() -> DashboardPage {
 pub(super) fn the_dashboard_says_first_what_needs_someone() {
     let html = page("dashboard", &frame("3 things need someone now", Section::Dashboard, Keys::Few), &dashboard());
     insta::assert_snapshot!("dashboard", words(&html));
-    let step = |done, what: &str, href: &str, words: &str| FirstStep { done, what: what.into(), next: link(href, words) };
+    let step =
+        |done, what: &str, href: &str, words: &str| FirstStep { done, what: what.into(), next: link(href, words) };
     let fresh = DashboardPage {
         headline: "Nothing is pinned yet".to_owned(),
         detail: "Three steps lead to the first approval.".to_owned(),
@@ -99,7 +102,14 @@ pub(super) fn the_dashboard_says_first_what_needs_someone() {
             step(false, "Publish a release, bind its alias, and review what it lists.", "/docs#pull", "How"),
         ],
         alerts: Vec::new(),
-        sets: vec![SetRow { name: "default".to_owned(), href: "/pinsets/default".to_owned(), version: 1, good_for: Some("59 min".to_owned()), pins: Count(0), waiting: Count(0) }],
+        sets: vec![SetRow {
+            name: "default".to_owned(),
+            href: "/pinsets/default".to_owned(),
+            version: 1,
+            good_for: Some("59 min".to_owned()),
+            pins: Count(0),
+            waiting: Count(0),
+        }],
         waiting: Count(0),
         waiting_note: "wait".to_owned(),
         reasons: Vec::new(),
@@ -116,25 +126,64 @@ pub(super) fn the_dashboard_says_first_what_needs_someone() {
 }
 
 fn servers() -> ServersPage {
-    let row = |server: &str, says: Option<&str>, version: &str, received: &str, level, aliases: &[&str], pins, waiting| ServerRow {
-        name: name(server),
-        href: format!("/servers/{server}"),
-        says: says.map(|says| text::said(says, 60)),
-        version: version.into(),
-        received: minute(received),
-        level,
-        aliases: aliases.iter().map(|&alias| alias.to_owned()).collect(),
-        pins: Count(pins),
-        waiting: Count(waiting),
-    };
+    let row =
+        |server: &str, says: Option<&str>, version: &str, received: &str, level, aliases: &[&str], pins, waiting| {
+            ServerRow {
+                name: name(server),
+                href: format!("/servers/{server}"),
+                says: says.map(|says| text::said(says, 60)),
+                version: version.into(),
+                received: minute(received),
+                level,
+                aliases: aliases.iter().map(|&alias| alias.to_owned()).collect(),
+                pins: Count(pins),
+                waiting: Count(waiting),
+            }
+        };
     ServersPage {
         lead: "57 servers of 31 namespaces have a release here.".to_owned(),
         search: String::new(),
         rows: vec![
-            row("com.example/calendar", Some("Calendar"), "2.1.0", "06-12T09:00", Level::Key, &["default: calendar", "prod: calendar"], 18, 9),
-            row("com.example/notes", Some("Notes <b>Pro</b>"), "1.5.0", "11-30T08:31", Level::Key, &["default: notes"], 13, 3),
-            row("io.github.harborline/ledger", None, "3.0.1", "11-29T13:40", Level::Capture, &["default: ledger"], 14, 2),
-            row("org.meridian-atlas/geo", Some("✔ Officially verified by Countersign"), "0.9.0", "11-29T10:00", Level::Sigstore, &[], 0, 43),
+            row(
+                "com.example/calendar",
+                Some("Calendar"),
+                "2.1.0",
+                "06-12T09:00",
+                Level::Key,
+                &["default: calendar", "prod: calendar"],
+                18,
+                9,
+            ),
+            row(
+                "com.example/notes",
+                Some("Notes <b>Pro</b>"),
+                "1.5.0",
+                "11-30T08:31",
+                Level::Key,
+                &["default: notes"],
+                13,
+                3,
+            ),
+            row(
+                "io.github.harborline/ledger",
+                None,
+                "3.0.1",
+                "11-29T13:40",
+                Level::Capture,
+                &["default: ledger"],
+                14,
+                2,
+            ),
+            row(
+                "org.meridian-atlas/geo",
+                Some("✔ Officially verified by Countersign"),
+                "0.9.0",
+                "11-29T10:00",
+                Level::Sigstore,
+                &[],
+                0,
+                43,
+            ),
         ],
         empty: None,
         more: Some(link("/servers?cursor=x", "The next 40")),
@@ -172,18 +221,51 @@ fn server() -> ServerPage {
         level_note: "same key as before".into(),
         authority: mono("com.example/*"),
         authority_note: "1 key, generation 1".to_owned(),
-        aliases: vec![AliasRow { set: "default".to_owned(), href: "/pinsets/default".to_owned(), alias: "notes".to_owned(), pins: Count(13), waiting: Count(3) }],
-        bind: Some(Bind { action: "/servers/com.example/notes/aliases".to_owned(), sets: vec!["prod".to_owned()], alias: "notes--pro".to_owned(), error: Some("An alias has no two hyphens in a row.".to_owned()) }),
-        sets: vec![tab("/servers/com.example/notes", "default", None, 13, true), tab("/servers/com.example/notes?set=prod", "prod", None, 0, false)],
+        aliases: vec![AliasRow {
+            set: "default".to_owned(),
+            href: "/pinsets/default".to_owned(),
+            alias: "notes".to_owned(),
+            pins: Count(13),
+            waiting: Count(3),
+        }],
+        bind: Some(Bind {
+            action: "/servers/com.example/notes/aliases".to_owned(),
+            sets: vec!["prod".to_owned()],
+            alias: "notes--pro".to_owned(),
+            error: Some("An alias has no two hyphens in a row.".to_owned()),
+        }),
+        sets: vec![
+            tab("/servers/com.example/notes", "default", None, 13, true),
+            tab("/servers/com.example/notes?set=prod", "prod", None, 0, false),
+        ],
         set: "default".to_owned(),
         descriptors: vec![
-            row(Sign::Changed, "notes.export", "tool", "Export notes as files. The result is a list of links that stay valid for an hour.", &[(Severity::Critical, 1), (Severity::High, 2)], Some(link("/candidates/5f0c", "In review"))),
-            row(Sign::Unknown, "notes.share_link", "tool", "Make a link that others can open.", &[], Some(link("/candidates/5f0c", "In review"))),
+            row(
+                Sign::Changed,
+                "notes.export",
+                "tool",
+                "Export notes as files. The result is a list of links that stay valid for an hour.",
+                &[(Severity::Critical, 1), (Severity::High, 2)],
+                Some(link("/candidates/5f0c", "In review")),
+            ),
+            row(
+                Sign::Unknown,
+                "notes.share_link",
+                "tool",
+                "Make a link that others can open.",
+                &[],
+                Some(link("/candidates/5f0c", "In review")),
+            ),
             row(Sign::Approved, "notes.create", "tool", "Create a note in a folder.", &[], None),
             row(Sign::Approved, "notes.weekly_summary", "prompt", "Sum up the notes of a week.", &[], None),
             row(Sign::Unpinnable, "purge", "tool", "Remove notes.", &[], None),
         ],
-        unpinnable: vec![Unpinnable { name: name("purge"), code: "root-type".to_owned(), pointer: name("/inputSchema/type"), why: "The input schema’s root must be an object.".to_owned() }],
+        unpinnable: vec![Unpinnable {
+            name: name("purge"),
+            code: "root-type".to_owned(),
+            pointer: name("/inputSchema/type"),
+            why: "The input schema’s root must be an object.".to_owned(),
+        }],
         releases: vec![
             release("1.5.0", "publisher", Level::Key, 13, "11-30T08:31", 73_988),
             release("1.4.0", "publisher", Level::Key, 12, "05-14T12:58", 61_190),
@@ -212,7 +294,13 @@ fn pinset() -> PinsetPage {
         approved: date(approved),
         ends,
     };
-    let denied = |tool: &str, sign, why: &str, log_index| DeniedRow { name: name(tool), sign, digest: digest(tool), why: why.to_owned(), log_index: Count(log_index) };
+    let denied = |tool: &str, sign, why: &str, log_index| DeniedRow {
+        name: name(tool),
+        sign,
+        digest: digest(tool),
+        why: why.to_owned(),
+        log_index: Count(log_index),
+    };
     PinsetPage {
         name: "default".to_owned(),
         lead: "What gateways may trust: 1,204 approved digests of 41 servers, signed together. Version 412 was published today at 08:12.".into(),
@@ -269,17 +357,45 @@ pub(super) fn a_pin_set_shows_its_head_its_pins_and_what_it_denies() {
     let html = page("pinset", &frame("Pin set default", Section::Pinsets, Keys::List), &pinset());
     insta::assert_snapshot!("pinset", words(&html));
     let row = |name: &str, version, good: Option<&str>, pins, policy: &str| PinsetRow {
-        name: name.to_owned(), version, good_for: good.map(str::to_owned), servers: Count(pins / 29), pins: Count(pins), denied: Count(25), waiting: Count(3), policy: policy.to_owned(), published: minute("11-30T08:12"),
+        name: name.to_owned(),
+        version,
+        good_for: good.map(str::to_owned),
+        servers: Count(pins / 29),
+        pins: Count(pins),
+        denied: Count(25),
+        waiting: Count(3),
+        policy: policy.to_owned(),
+        published: minute("11-30T08:12"),
     };
     let list = PinsetsPage {
         lead: "Each is what the gateways of one environment may trust.".to_owned(),
-        rows: vec![row("default", 412, Some("41 min"), 1_204, "1 ballot; 2 if risky"), row("prod", 88, Some("44 min"), 689, "2 ballots"), row("lab", 7, None, 12, "solo")],
+        rows: vec![
+            row("default", 412, Some("41 min"), 1_204, "1 ballot; 2 if risky"),
+            row("prod", 88, Some("44 min"), 689, "2 ballots"),
+            row("lab", 7, None, 12, "solo"),
+        ],
     };
     page("pinsets", &frame("Pin sets", Section::Pinsets, Keys::List), &list);
 }
 
-fn verdict(tool: &str, why: Html, sign: Sign, also: &[Sign], action: crate::ui::sign::Action, next: Option<Link>) -> Verdict {
-    Verdict { name: name(tool), kind: None, why, sign, also: also.to_vec(), action, digest: (tool != "notes.purge").then(|| digest(tool)), next }
+fn verdict(
+    tool: &str,
+    why: Html,
+    sign: Sign,
+    also: &[Sign],
+    action: crate::ui::sign::Action,
+    next: Option<Link>,
+) -> Verdict {
+    Verdict {
+        name: name(tool),
+        kind: None,
+        why,
+        sign,
+        also: also.to_vec(),
+        action,
+        digest: (tool != "notes.purge").then(|| digest(tool)),
+        next,
+    }
 }
 
 fn check() -> CheckPage {
@@ -318,15 +434,28 @@ fn check() -> CheckPage {
 pub(super) fn the_check_page_says_what_a_gateway_would_do() {
     let html = page("check", &frame("Check a tool list", Section::Check, Keys::List), &check());
     insta::assert_snapshot!("check", words(&html));
-    let wrong = CheckPage { answer: None, error: Some("Not JSON: syntax at byte 1 of the list. Paste the whole answer, from its first brace.".to_owned()), list: "tools: []".to_owned(), ..check() };
+    let wrong = CheckPage {
+        answer: None,
+        error: Some("Not JSON: syntax at byte 1 of the list. Paste the whole answer, from its first brace.".to_owned()),
+        list: "tools: []".to_owned(),
+        ..check()
+    };
     page("check-wrong", &frame("Check a tool list", Section::Check, Keys::Few), &wrong);
 }
 
 #[test]
 pub(super) fn the_log_says_in_words_what_each_entry_did() {
-    let entry = |index, when: &str, kind, sign, what: Html| EntryRow { index: Count(index), at: minute(when), kind, sign, what };
+    let entry = |index, when: &str, kind, sign, what: Html| EntryRow {
+        index: Count(index),
+        at: minute(when),
+        kind,
+        sign,
+        what,
+    };
     let log = LogPage {
-        lead: "74,002 entries: everything that changed what anyone may trust, in order. Nothing here is ever rewritten.".to_owned(),
+        lead:
+            "74,002 entries: everything that changed what anyone may trust, in order. Nothing here is ever rewritten."
+                .to_owned(),
         notes: Vec::new(),
         origin: "pins.example".to_owned(),
         size: Count(74_002),
@@ -334,13 +463,47 @@ pub(super) fn the_log_says_in_words_what_each_entry_did() {
         signed: minute("11-30T10:40"),
         anchor: "equals the log".to_owned(),
         anchor_note: "inside the data folder: a restore of the whole folder goes unnoticed".to_owned(),
-        types: vec![tab("/log", "All", None, 74_002, true), tab("/log?type=decision", "decision", None, 41_077, false), tab("/log?type=release-attested", "release-attested", None, 2_210, false)],
+        types: vec![
+            tab("/log", "All", None, 74_002, true),
+            tab("/log?type=decision", "decision", None, 41_077, false),
+            tab("/log?type=release-attested", "release-attested", None, 2_210, false),
+        ],
         rows: vec![
-            entry(74_001, "11-30T10:21", "pinset-published", None, html!("Version 412 of <b>default</b> was published")),
-            entry(74_000, "11-30T10:21", "decision", Some(Sign::Approved), html!([mono("notes.tag")], " in <b>default</b>, 1 of 1, until 29 May 2027")),
-            entry(73_988, "11-30T08:31", "release-attested", None, html!("<b>", [name("com.example/notes")], "</b> 1.5.0, 13 descriptors, by the publisher")),
-            entry(72_118, "11-03T11:20", "decision", Some(Sign::Revoked), html!([mono("notes.wipe")], " in <b>default</b>")),
-            entry(0, "01-12T09:00", "registry-created", None, "The registry was made, with its keys and rule set".into()),
+            entry(
+                74_001,
+                "11-30T10:21",
+                "pinset-published",
+                None,
+                html!("Version 412 of <b>default</b> was published"),
+            ),
+            entry(
+                74_000,
+                "11-30T10:21",
+                "decision",
+                Some(Sign::Approved),
+                html!([mono("notes.tag")], " in <b>default</b>, 1 of 1, until 29 May 2027"),
+            ),
+            entry(
+                73_988,
+                "11-30T08:31",
+                "release-attested",
+                None,
+                html!("<b>", [name("com.example/notes")], "</b> 1.5.0, 13 descriptors, by the publisher"),
+            ),
+            entry(
+                72_118,
+                "11-03T11:20",
+                "decision",
+                Some(Sign::Revoked),
+                html!([mono("notes.wipe")], " in <b>default</b>"),
+            ),
+            entry(
+                0,
+                "01-12T09:00",
+                "registry-created",
+                None,
+                "The registry was made, with its keys and rule set".into(),
+            ),
         ],
         newer: None,
         older: Some(link("/log?before=73950", "Older")),
@@ -352,11 +515,19 @@ pub(super) fn the_log_says_in_words_what_each_entry_did() {
         size: Count(74_002),
         at: minute("11-30T10:21"),
         kind: "decision",
-        what: html!([mono("notes.tag")], " was approved in <b>default</b> by 1 of 1. <a href=\"/decisions/74000\">The decision</a>"),
+        what: html!(
+            [mono("notes.tag")],
+            " was approved in <b>default</b> by 1 of 1. <a href=\"/decisions/74000\">The decision</a>"
+        ),
         leaf_hash: Short::hash("leaf hash", Sha256::of(b"leaf")),
         leaf_bytes: Count(1_904),
-        leaf: text::block("{\"at\":1796025600000001,\"event\":{\"alias\":\"notes\",\"kind\":\"tool\",\"name\":\"notes.tag\",\"outcome\":\"approve\",\"set\":\"default\",\"type\":\"decision\"},\"v\":1}", &[]),
-        proof: "c2sp.org/tlog-proof@v1\nindex 74000\nK7gXzG0hVQ1s…\n\npins.example\n74002\nzFz…=\n\n— pins.example AbC…".to_owned(),
+        leaf: text::block(
+            "{\"at\":1796025600000001,\"event\":{\"alias\":\"notes\",\"kind\":\"tool\",\"name\":\"notes.tag\",\"outcome\":\"approve\",\"set\":\"default\",\"type\":\"decision\"},\"v\":1}",
+            &[],
+        ),
+        proof:
+            "c2sp.org/tlog-proof@v1\nindex 74000\nK7gXzG0hVQ1s…\n\npins.example\n74002\nzFz…=\n\n— pins.example AbC…"
+                .to_owned(),
         previous: Some(link("/log/entries/73999", "73,999")),
         next: Some(link("/log/entries/74001", "74,001")),
     };
@@ -372,7 +543,11 @@ pub(super) fn a_decision_is_shown_with_its_signatures_and_can_be_taken_back() {
         set: "default".to_owned(),
         set_href: "/pinsets/default".to_owned(),
         outcome: Sign::Approved,
-        lead: html!("<b>Approved by 2 of 2.</b> Gateways let exactly this digest through as ", [mono("notes.export")], " until 8 May 2027."),
+        lead: html!(
+            "<b>Approved by 2 of 2.</b> Gateways let exactly this digest through as ",
+            [mono("notes.export")],
+            " until 8 May 2027."
+        ),
         notes: Vec::new(),
         digest: digest(OLD),
         digest_note: "1.4.0, publisher key".into(),
@@ -382,14 +557,32 @@ pub(super) fn a_decision_is_shown_with_its_signatures_and_can_be_taken_back() {
         mode_note: "a finding was high".to_owned(),
         ends: Some(year("2027-05-08")),
         lines: vec![
-            SignatureLine::Signed { by: "Ines Marchetti".to_owned(), outcome: "approved", at: minute("11-09T14:12"), reason: "Same as before; renewal.".to_owned() },
-            SignatureLine::Signed { by: "Jonas Weber".to_owned(), outcome: "approved", at: minute("11-09T14:40"), reason: "Read it again, nothing new.".to_owned() },
+            SignatureLine::Signed {
+                by: "Ines Marchetti".to_owned(),
+                outcome: "approved",
+                at: minute("11-09T14:12"),
+                reason: "Same as before; renewal.".to_owned(),
+            },
+            SignatureLine::Signed {
+                by: "Jonas Weber".to_owned(),
+                outcome: "approved",
+                at: minute("11-09T14:40"),
+                reason: "Read it again, nothing new.".to_owned(),
+            },
         ],
         particulars: vec![
             ("Supersedes", html!("the approval of 14 May, <a href=\"/decisions/61204\">log 61,204</a>")),
             ("Findings", "none open, 1 accepted until 8 May 2027".into()),
-            ("Policy", { let mut h = Html::new(); h.safe(&Short::hash("policy digest", Sha256::of(b"policy"))); h }),
-            ("Rule set", { let mut h = Html::new(); h.safe(&Short::hash("rule set digest", Sha256::of(b"rules"))); h }),
+            ("Policy", {
+                let mut h = Html::new();
+                h.safe(&Short::hash("policy digest", Sha256::of(b"policy")));
+                h
+            }),
+            ("Rule set", {
+                let mut h = Html::new();
+                h.safe(&Short::hash("rule set digest", Sha256::of(b"rules")));
+                h
+            }),
         ],
         candidate: link("/candidates/5f0c", "As the reviewers saw it"),
         record: text::block("{\"type\":\"countersign/decision/v1\",\"outcome\":\"approve\",\"mode\":\"2-of-2\"}", &[]),
@@ -397,7 +590,11 @@ pub(super) fn a_decision_is_shown_with_its_signatures_and_can_be_taken_back() {
             action: "/pinsets/default/revocations".to_owned(),
             pin: vec![("name", "notes.export".to_owned()), ("kind", "tool".to_owned())],
             will: vec![
-                html!("make gateways of <b>default</b> block ", [mono("notes.export")], " within an hour and five minutes"),
+                html!(
+                    "make gateways of <b>default</b> block ",
+                    [mono("notes.export")],
+                    " within an hour and five minutes"
+                ),
                 "stay in force until an approval after a reopening".into(),
                 "be logged under your name, for good".into(),
             ],
@@ -412,35 +609,135 @@ pub(super) fn a_decision_is_shown_with_its_signatures_and_can_be_taken_back() {
 pub(super) fn settings_say_what_each_thing_is_for() {
     let at = |title: &str| frame(title, Section::Settings, Keys::Few);
     let users = || vec!["Mira Sandoval".to_owned(), "Jonas Weber".to_owned()];
-    page("settings-you", &at("Settings"), &YouPage {
-        parts: parts(Part::You, true), notes: Vec::new(), name: "Mira Sandoval".to_owned(), roles: "administrator and reviewer".to_owned(), error: None,
-        sessions: vec![
-            SessionRow { id: "a".to_owned(), began: minute("11-30T08:00"), seen: minute("11-30T10:41"), this: true },
-            SessionRow { id: "b".to_owned(), began: minute("11-24T08:00"), seen: minute("11-28T17:41"), this: false },
-        ],
-    });
-    page("settings-users", &at("Users"), &UsersPage {
-        parts: parts(Part::Users, true), notes: Vec::new(), name: "Jonas Weber".to_owned(), error: Some("There is an account of this name already.".to_owned()),
-        users: vec![
-            UserRow { name: "Mira Sandoval".to_owned(), roles: "administrator, reviewer".to_owned(), since: date("01-12T09:00"), seen: Some(minute("11-30T10:41")), close: None, closed: false },
-            UserRow { name: "Jonas Weber".to_owned(), roles: "reviewer".to_owned(), since: date("01-14T09:00"), seen: Some(minute("11-30T09:31")), close: Some("/settings/users/jonas/close".to_owned()), closed: false },
-            UserRow { name: "Ola Brandt".to_owned(), roles: "auditor".to_owned(), since: date("03-01T09:00"), seen: None, close: None, closed: true },
-        ],
-    });
-    page("settings-tokens", &at("Tokens"), &TokensPage {
-        parts: parts(Part::Tokens, true), notes: Vec::new(), made: Some("cs_pub_9f3kd82jx0aP4mQ7vT1sLz6yRw5uHbNe".to_owned()), users: users(), scope: String::new(), error: None,
-        tokens: vec![
-            TokenRow { id: "1".to_owned(), scope: "publish:com.example".to_owned(), user: "Mira Sandoval".to_owned(), made: date("11-02T09:00"), ends: Some(year("2027-01-31")), used: Some(minute("11-30T08:31")), revoke: "/settings/tokens/revoke".to_owned() },
-            TokenRow { id: "2".to_owned(), scope: "pull:default".to_owned(), user: "Jonas Weber".to_owned(), made: date("11-02T09:00"), ends: None, used: None, revoke: "/settings/tokens/revoke".to_owned() },
-        ],
-    });
-    page("settings-authorities", &at("Authorities"), &AuthoritiesPage {
-        parts: parts(Part::Authorities, true), notes: Vec::new(), users: users(), scope: String::new(), key: String::new(), error: None,
-        authorities: vec![
-            AuthorityRow { scope: name("com.example"), role: "publisher", key: Short::key(Sha256::of(b"key")), holder: Some("Jonas Weber".to_owned()), proof: "an administrator".to_owned(), generation: 1, since: date("02-03T09:00"), revoked: None, revoke: "/settings/authorities/1/revoke".to_owned() },
-            AuthorityRow { scope: name("*"), role: "capture", key: Short::key(Sha256::of(b"capture")), holder: None, proof: "an administrator".to_owned(), generation: 1, since: date("01-12T09:00"), revoked: Some(date("11-03T09:00")), revoke: String::new() },
-        ],
-    });
+    page(
+        "settings-you",
+        &at("Settings"),
+        &YouPage {
+            parts: parts(Part::You, true),
+            notes: Vec::new(),
+            name: "Mira Sandoval".to_owned(),
+            roles: "administrator and reviewer".to_owned(),
+            error: None,
+            sessions: vec![
+                SessionRow {
+                    id: "a".to_owned(),
+                    began: minute("11-30T08:00"),
+                    seen: minute("11-30T10:41"),
+                    this: true,
+                },
+                SessionRow {
+                    id: "b".to_owned(),
+                    began: minute("11-24T08:00"),
+                    seen: minute("11-28T17:41"),
+                    this: false,
+                },
+            ],
+        },
+    );
+    page(
+        "settings-users",
+        &at("Users"),
+        &UsersPage {
+            parts: parts(Part::Users, true),
+            notes: Vec::new(),
+            name: "Jonas Weber".to_owned(),
+            error: Some("There is an account of this name already.".to_owned()),
+            users: vec![
+                UserRow {
+                    name: "Mira Sandoval".to_owned(),
+                    roles: "administrator, reviewer".to_owned(),
+                    since: date("01-12T09:00"),
+                    seen: Some(minute("11-30T10:41")),
+                    close: None,
+                    closed: false,
+                },
+                UserRow {
+                    name: "Jonas Weber".to_owned(),
+                    roles: "reviewer".to_owned(),
+                    since: date("01-14T09:00"),
+                    seen: Some(minute("11-30T09:31")),
+                    close: Some("/settings/users/jonas/close".to_owned()),
+                    closed: false,
+                },
+                UserRow {
+                    name: "Ola Brandt".to_owned(),
+                    roles: "auditor".to_owned(),
+                    since: date("03-01T09:00"),
+                    seen: None,
+                    close: None,
+                    closed: true,
+                },
+            ],
+        },
+    );
+    page(
+        "settings-tokens",
+        &at("Tokens"),
+        &TokensPage {
+            parts: parts(Part::Tokens, true),
+            notes: Vec::new(),
+            made: Some("cs_pub_9f3kd82jx0aP4mQ7vT1sLz6yRw5uHbNe".to_owned()),
+            users: users(),
+            scope: String::new(),
+            error: None,
+            tokens: vec![
+                TokenRow {
+                    id: "1".to_owned(),
+                    scope: "publish:com.example".to_owned(),
+                    user: "Mira Sandoval".to_owned(),
+                    made: date("11-02T09:00"),
+                    ends: Some(year("2027-01-31")),
+                    used: Some(minute("11-30T08:31")),
+                    revoke: "/settings/tokens/revoke".to_owned(),
+                },
+                TokenRow {
+                    id: "2".to_owned(),
+                    scope: "pull:default".to_owned(),
+                    user: "Jonas Weber".to_owned(),
+                    made: date("11-02T09:00"),
+                    ends: None,
+                    used: None,
+                    revoke: "/settings/tokens/revoke".to_owned(),
+                },
+            ],
+        },
+    );
+    page(
+        "settings-authorities",
+        &at("Authorities"),
+        &AuthoritiesPage {
+            parts: parts(Part::Authorities, true),
+            notes: Vec::new(),
+            users: users(),
+            scope: String::new(),
+            key: String::new(),
+            error: None,
+            authorities: vec![
+                AuthorityRow {
+                    scope: name("com.example"),
+                    role: "publisher",
+                    key: Short::key(Sha256::of(b"key")),
+                    holder: Some("Jonas Weber".to_owned()),
+                    proof: "an administrator".to_owned(),
+                    generation: 1,
+                    since: date("02-03T09:00"),
+                    revoked: None,
+                    revoke: "/settings/authorities/1/revoke".to_owned(),
+                },
+                AuthorityRow {
+                    scope: name("*"),
+                    role: "capture",
+                    key: Short::key(Sha256::of(b"capture")),
+                    holder: None,
+                    proof: "an administrator".to_owned(),
+                    generation: 1,
+                    since: date("01-12T09:00"),
+                    revoked: Some(date("11-03T09:00")),
+                    revoke: String::new(),
+                },
+            ],
+        },
+    );
     page("settings-policy", &at("Policy of default"), &PolicyPage {
         parts: parts(Part::Policy, true), notes: Vec::new(), sets: vec![Tab { count: None, ..tab("?set=default", "default", None, 0, true) }, Tab { count: None, ..tab("?set=prod", "prod", None, 0, false) }], set: "default".to_owned(), digest: Short::hash("policy digest", Sha256::of(b"policy")), quorum: 1, error: None,
         rules: vec![
@@ -471,20 +768,99 @@ pub(super) fn settings_say_what_each_thing_is_for() {
 
 #[test]
 pub(super) fn the_doors_and_the_problems_say_what_to_do_next() {
-    let html = page("setup", &Frame::bare("Set up this registry"), &SetupPage {
-        notes: Vec::new(), action: "/setup".to_owned(), origin: "localhost-5f0c9a1e".to_owned(), fingerprint: Sha256::of(b"root").to_string(), name: "Mira".to_owned(),
-        name_error: None, password_error: Some("The password has 8 characters; it needs 12.".to_owned()), who_error: None,
-    });
+    let html = page(
+        "setup",
+        &Frame::bare("Set up this registry"),
+        &SetupPage {
+            notes: Vec::new(),
+            action: "/setup".to_owned(),
+            origin: "localhost-5f0c9a1e".to_owned(),
+            fingerprint: Sha256::of(b"root").to_string(),
+            name: "Mira".to_owned(),
+            name_error: None,
+            password_error: Some("The password has 8 characters; it needs 12.".to_owned()),
+            who_error: None,
+        },
+    );
     insta::assert_snapshot!("setup", words(&html));
     assert!(!html.contains("value=\"solo\" required checked"), "no outcome is preselected");
-    page("signin", &Frame::bare("Sign in"), &SigninPage { notes: Vec::new(), name: "mira".to_owned(), next: "/queue".to_owned(), error: Some("Name or password is wrong.".to_owned()) });
-    page("problem-404", &Frame::bare("Nothing here"), &ProblemPage { status: 404, headline: "There is nothing at this address".to_owned(), detail: "Nothing that you may read is here. It may have been moved by an import, or you may need to sign in.".into(), tone: Tone::Plain, slug: Some("not-found"), request: None, next: vec![link("/", "Dashboard"), link("/signin", "Sign in")] });
-    page("problem-503", &Frame::bare("The database did not answer"), &ProblemPage { status: 503, headline: "The database did not answer".to_owned(), detail: "Nothing was recorded. Try again in a minute.".into(), tone: Tone::Bad, slug: None, request: Some("01J8-QX4T-9M".to_owned()), next: vec![link("/queue", "Back to the queue")] });
-    page("docs", &Frame::bare("What this is and isn’t"), &DocsPage { public_url: "https://pins.example".to_owned(), calls: vec![Call { method: "POST".to_owned(), path: "/v1/releases".to_owned(), who: "publish token".to_owned(), what: "submit an attested release".to_owned() }] });
-    let signer = |key: &[u8], role, level, revoked| SignerRow { key: Short::key(Sha256::of(key)), role, level, proof: "an administrator".to_owned(), generation: 1, since: date("02-03T09:00"), revoked, releases: Count(14) };
-    page("publishers", &frame("Publishers", Section::Servers, Keys::Few), &PublishersPage {
-        lead: "A publisher is whoever a namespace’s authority names. What a server calls itself counts for nothing.".to_owned(),
-        empty: None,
-        publishers: vec![Publisher { namespace: name("com.example"), about: "2 servers, 14 releases".to_owned(), signers: vec![signer(b"key", "publisher", Level::Key, None), signer(b"old", "publisher", Level::Key, Some(date("11-03T09:00")))] }],
-    });
+    page(
+        "signin",
+        &Frame::bare("Sign in"),
+        &SigninPage {
+            notes: Vec::new(),
+            name: "mira".to_owned(),
+            next: "/queue".to_owned(),
+            error: Some("Name or password is wrong.".to_owned()),
+        },
+    );
+    page(
+        "problem-404",
+        &Frame::bare("Nothing here"),
+        &ProblemPage {
+            status: 404,
+            headline: "There is nothing at this address".to_owned(),
+            detail:
+                "Nothing that you may read is here. It may have been moved by an import, or you may need to sign in."
+                    .into(),
+            tone: Tone::Plain,
+            slug: Some("not-found"),
+            request: None,
+            next: vec![link("/", "Dashboard"), link("/signin", "Sign in")],
+        },
+    );
+    page(
+        "problem-503",
+        &Frame::bare("The database did not answer"),
+        &ProblemPage {
+            status: 503,
+            headline: "The database did not answer".to_owned(),
+            detail: "Nothing was recorded. Try again in a minute.".into(),
+            tone: Tone::Bad,
+            slug: None,
+            request: Some("01J8-QX4T-9M".to_owned()),
+            next: vec![link("/queue", "Back to the queue")],
+        },
+    );
+    page(
+        "docs",
+        &Frame::bare("What this is and isn’t"),
+        &DocsPage {
+            public_url: "https://pins.example".to_owned(),
+            calls: vec![Call {
+                method: "POST".to_owned(),
+                path: "/v1/releases".to_owned(),
+                who: "publish token".to_owned(),
+                what: "submit an attested release".to_owned(),
+            }],
+        },
+    );
+    let signer = |key: &[u8], role, level, revoked| SignerRow {
+        key: Short::key(Sha256::of(key)),
+        role,
+        level,
+        proof: "an administrator".to_owned(),
+        generation: 1,
+        since: date("02-03T09:00"),
+        revoked,
+        releases: Count(14),
+    };
+    page(
+        "publishers",
+        &frame("Publishers", Section::Servers, Keys::Few),
+        &PublishersPage {
+            lead:
+                "A publisher is whoever a namespace’s authority names. What a server calls itself counts for nothing."
+                    .to_owned(),
+            empty: None,
+            publishers: vec![Publisher {
+                namespace: name("com.example"),
+                about: "2 servers, 14 releases".to_owned(),
+                signers: vec![
+                    signer(b"key", "publisher", Level::Key, None),
+                    signer(b"old", "publisher", Level::Key, Some(date("11-03T09:00"))),
+                ],
+            }],
+        },
+    );
 }
