@@ -2,6 +2,8 @@
 
 pub mod clock;
 
+pub mod text;
+
 pub mod canon;
 
 pub mod name;
@@ -29,7 +31,20 @@ pub mod env;
 pub mod config;
 
 #[cfg(feature = "server")]
+pub mod mcp;
+
+#[cfg(feature = "server")]
+pub mod client;
+
+#[cfg(feature = "server")]
 pub mod store;
 
 #[cfg(feature = "server")]
 pub mod service;
+
+#[cfg(feature = "server")]
+#[cfg_attr(not(test), expect(dead_code, reason = "the handlers that fill these pages come with the service"))]
+mod ui;
+
+#[cfg(feature = "server")]
+pub mod cli;

@@ -14,8 +14,9 @@ use std::{
 use tokens::{Token, own_paths, test_modules, tokens};
 
 /// One total order: a module names only modules that stand before it.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "clock",
+    "text",
     "canon",
     "name",
     "keys",
@@ -107,7 +108,7 @@ fn what_is_kept_apart_stays_apart() {
 fn above_the_wall_nothing_is_async_and_nothing_asks_the_system() {
     let broken: Vec<_> = sources()
         .iter()
-        .filter(|file| place(&file.module) < place(WALL))
+        .filter(|file| !file.module.is_empty() && place(&file.module) < place(WALL))
         .flat_map(|file| impure(&file.text).into_iter().map(|what| format!("{}:{what}", file.name)))
         .collect();
     assert_eq!(broken, Vec::<String>::new());

@@ -43,3 +43,51 @@ pub fn from_jcs<T: DeserializeOwned>(bytes: &[u8], max: usize) -> Result<T, NotC
     }
     serde_json::from_slice(bytes).map_err(|e| NotCanonical::Shape(e.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::canon::Code;
+
+    #[derive(Debug, Deserialize, PartialEq, Serialize)]
+    #[serde(deny_unknown_fields)]
+    struct Note {
+        name: String,
+        count: u32,
+    }
+
+    #[test]
+    fn a_document_has_one_spelling_and_any_other_is_refused() {
+        let note = Note { name: "é\u{1f600}".to_owned(), count: 7 };
+        let bytes = to_jcs(&note);
+        assert_eq!(bytes, "{\"count\":7,\"name\":\"é\u{1f600}\"}".as_bytes());
+        assert_eq!(from_jcs::<Note>(&bytes, bytes.len()).expect("canonical"), note);
+        for other in [
+            r#"{"name":"a","count":7}"#,
+            r#"{"count":7, "name":"a"}"#,
+            r#"{"count":7,"name":"\u0061"}"#,
+            r#"{"count":7.0,"name":"a"}"#,
+            "{\"count\":7,\"name\":\"a\"}\n",
+        ] {
+            assert!(matches!(from_jcs::<Note>(other.as_bytes(), 99), Err(NotCanonical::Form)), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_document_of_another_shape_or_length_is_refused() {
+        let shape = |text: &str| from_jcs::<Note>(text.as_bytes(), 99).expect_err(text).to_string();
+        assert!(shape(r#"{"count":7,"name":"a","x":1}"#).contains("unknown field `x`"));
+        assert!(shape(r#"{"Name":"b","count":7,"name":"a"}"#).contains("unknown field `Name`"));
+        assert!(shape(r#"{"count":7}"#).contains("missing field `name`"));
+        assert!(shape(r#"{"count":-7,"name":"a"}"#).contains("invalid value"));
+        let refused = |text: &str, max| match from_jcs::<Note>(text.as_bytes(), max) {
+            Err(NotCanonical::Refused(refused)) => Some(refused.code),
+            _ => None,
+        };
+        assert_eq!(refused(r#"{"count":7,"count":7,"name":"a"}"#, 99), Some(Code::DuplicateKey));
+        assert_eq!(refused(r#"{"count":7,"name":"a"}"#, 21), Some(Code::TooLarge));
+        assert_eq!(refused(r#"{"count":7,"name":"a"}"#, 22), None);
+    }
+}

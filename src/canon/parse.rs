@@ -187,7 +187,9 @@ impl<'a> Reader<'a> {
 
     /// The rest of a string whose first plain run, from `start`, has just been passed.
     fn unescaped(&mut self, start: usize) -> Result<String, Stop> {
-        let mut out = self.text[start..self.at].to_owned();
+        // Room for the run that follows, so that most strings with one escape are allocated once.
+        let mut out = String::with_capacity(self.at - start + 64);
+        out.push_str(&self.text[start..self.at]);
         loop {
             match self.peek() {
                 Some(b'"') => {

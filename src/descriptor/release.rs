@@ -12,6 +12,7 @@ use crate::{
 };
 
 /// A capture for a server, version and variant. Immutable once attested; on its own it proves nothing about who made it.
+#[expect(clippy::manual_non_exhaustive, reason = "inside this crate, too, only `Release::new` makes one")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Release {
     /// The server, by its registry name.
@@ -22,7 +23,7 @@ pub struct Release {
     pub variant: Variant,
     /// What the server listed.
     pub capture: Capture,
-    /// Only [`Release::new`] makes one, because it looks for names listed twice.
+    /// Proof that names listed twice were looked for.
     _checked: (),
 }
 

@@ -14,12 +14,12 @@ pub struct Rename {
     pub from: usize,
     /// Index among the new.
     pub to: usize,
-    /// How alike the two are, from [`LIKENESS`](self) up to 100: 100 is all the same but the name.
+    /// How alike the two are, up to 100: 100 is all the same but the name.
     pub likeness: u8,
 }
 
-/// Below this, two tools of one server are as alike as any two (measured on real servers' lists).
-const LIKENESS: u8 = 60;
+/// Of all pairs of tools that a real server lists side by side, one or two in a hundred are as alike as this.
+const LIKENESS: u8 = 75;
 /// A list that changes in more pairs than this is a different list, and comparing words would take seconds.
 const MAX_PAIRS: usize = 40_000;
 /// Enough words to recognise a text by.
@@ -135,11 +135,11 @@ mod tests {
         let export = tool("export_notes", "Writes all notes of a folder to one file", "folder");
         let wipe = tool("wipe_bin", "Deletes what is in the bin", "confirm");
         let renamed_export = tool("notes_dump", "Writes all notes of a folder to one file", "folder");
-        let edited_wipe = tool("empty_bin", "Deletes all that is in the bin", "confirm");
+        let edited_wipe = tool("empty_bin", "Deletes what is in the bin now", "confirm");
         let weather = tool("forecast", "Tells tomorrow's temperature in a town", "town");
         assert_eq!(
             renamed(&[&export, &wipe], &[&weather, &edited_wipe, &renamed_export]),
-            [Rename { from: 0, to: 2, likeness: 100 }, Rename { from: 1, to: 1, likeness: 76 },]
+            [Rename { from: 0, to: 2, likeness: 100 }, Rename { from: 1, to: 1, likeness: 77 },]
         );
         assert_eq!(renamed(&[&export, &wipe], &[&weather]), []);
         assert_eq!(renamed(&[], &[&weather]), []);

@@ -179,7 +179,8 @@ mod tests {
     #[test]
     fn each_rule_has_a_code_and_a_place() {
         const SCHEMA: &str = r#""inputSchema":{"type":"object"}"#;
-        let cases: &[(Kind, &str, Option<(&str, &str)>)] = &[
+        type Case = (Kind, &'static str, Option<(&'static str, &'static str)>);
+        const CASES: &[Case] = &[
             (Kind::Tool, r#"{"name":"a",SCHEMA}"#, None),
             (Kind::Tool, r#"{"name":"a",SCHEMA,"x-new":{"deep":null},"_meta":{"k":null}}"#, None),
             (Kind::Tool, "[]", Some(("not-an-object", ""))),
@@ -234,7 +235,7 @@ mod tests {
             (Kind::Instructions, r#""""#, None),
             (Kind::Instructions, "null", Some(("not-a-string", ""))),
         ];
-        for (kind, text, expected) in cases {
+        for (kind, text, expected) in CASES {
             let text = text.replace("SCHEMA", SCHEMA.trim_start_matches(','));
             let descriptor = Descriptor::parse(*kind, text.as_bytes()).expect("strict JSON");
             let broken = descriptor.unpinnable().map(|u| (u.code.as_str(), u.pointer.as_str()));

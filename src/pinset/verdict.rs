@@ -170,6 +170,32 @@ pub fn judge(
     }
 }
 
+/// Judges one descriptor before it is dispatched under a qualified name.
+///
+/// The descriptor must bear the name: one that is approved under another name says nothing about this one.
+pub fn dispatch(
+    set: &PinSet,
+    name: &str,
+    item: &Listed,
+    scan: impl FnMut(&Descriptor) -> Scan,
+    now: Timestamp,
+) -> Answer {
+    let owns = |alias: &&Alias| name.strip_prefix(alias.as_str()).is_some_and(|rest| rest.starts_with('.'));
+    let alias = set.aliases().map(|(alias, _)| alias).find(owns);
+    let listed = std::slice::from_ref(item);
+    let listing = Listing { alias, complete: true, variant: None, endpoint: None, artifact: None, listed };
+    let mut answer = judge(set, &[listing], scan, now);
+    for judged in answer.results.iter_mut().filter(|judged| judged.name != name) {
+        let stale = (judged.verdict == Verdict::Stale).then_some(Verdict::Unknown);
+        judged.verdict = if stale.is_some() { Verdict::Stale } else { Verdict::Unknown };
+        judged.also = stale.into_iter().collect();
+        judged.action = Action::Block;
+        judged.reason = format!("the descriptor bears the name {}, not the one that is called", judged.name);
+        name.clone_into(&mut judged.name);
+    }
+    answer
+}
+
 /// What is being found out about one item.
 struct About<'a> {
     alias: Option<&'a Alias>,

@@ -32,10 +32,10 @@ use countersign::{
 
 const START: i64 = 1_796_025_600_000_000;
 
-const EXPORT: &str = r#"{"name":"export","description":"Exports the notes.","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}"#;
-const SEARCH: &str = r#"{"name":"search","description":"Searches the notes.","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}"#;
+pub(crate) const EXPORT: &str = r#"{"name":"export","description":"Exports the notes.","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}"#;
+pub(crate) const SEARCH: &str = r#"{"name":"search","description":"Searches the notes.","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}"#;
 /// `EXPORT` with a flipped hint and a wider schema, the description word for word the same.
-const EXPORT_2: &str = r#"{"name":"export","description":"Exports the notes.","inputSchema":{"type":"object","properties":{"url":{"type":"string"}}},"annotations":{"destructiveHint":false}}"#;
+pub(crate) const EXPORT_2: &str = r#"{"name":"export","description":"Exports the notes.","inputSchema":{"type":"object","properties":{"url":{"type":"string"}}},"annotations":{"destructiveHint":false}}"#;
 
 fn default_set() -> SetName {
     "default".parse().expect("legal")
@@ -54,16 +54,16 @@ fn tools(raw: &[&str]) -> Vec<Listed> {
 }
 
 /// Leaves, their fold, and three keys.
-struct Registry {
-    now: Timestamp,
+pub(crate) struct Registry {
+    pub(crate) now: Timestamp,
     leaves: Vec<Vec<u8>>,
     state: State,
     edge: Edge,
-    documents: Vec<(Sha256, Vec<u8>)>,
+    pub(crate) documents: Vec<(Sha256, Vec<u8>)>,
 }
 
 impl Registry {
-    fn new(policy: Policy) -> Self {
+    pub(crate) fn new(policy: Policy) -> Self {
         let mut registry = Self {
             now: Timestamp::from_micros(START).expect("in range"),
             leaves: vec![],
@@ -126,7 +126,7 @@ impl Registry {
     }
 
     /// What `POST /v1/releases` does between verification and answer.
-    fn publish(&mut self, version: &str, raw: &[&str]) -> Sha256 {
+    pub(crate) fn publish(&mut self, version: &str, raw: &[&str]) -> Sha256 {
         let capture = Capture { complete: true, listed: tools(raw), ..Capture::default() };
         let server = "com.example/notes".parse().expect("legal");
         let release = Release::new(server, version.parse().expect("legal"), "".parse().expect("legal"), capture);
@@ -208,13 +208,13 @@ impl Registry {
         Ok(None)
     }
 
-    fn approve(&mut self, raw: &str, attestation: Sha256) {
+    pub(crate) fn approve(&mut self, raw: &str, attestation: Sha256) {
         let case = self.case(raw, attestation, vec![Reason::Unknown], false);
         self.vote(&case, Outcome::Approve, &[1]).expect("counts").expect("one is enough");
     }
 
     /// What `GET /v1/pinsets/default/head` answers.
-    fn head(&self, from: u64) -> HeadAnswer {
+    pub(crate) fn head(&self, from: u64) -> HeadAnswer {
         let document = self.state.set_document(&default_set()).expect("published");
         let bytes = document.to_bytes();
         let leaf =
@@ -254,7 +254,7 @@ impl Registry {
         }
     }
 
-    fn trust(&self) -> Trust {
+    pub(crate) fn trust(&self) -> Trust {
         let terms = Terms {
             version: 1,
             origin: "pins.example".into(),

@@ -117,12 +117,12 @@ pub(super) fn alternatives(name: &str, owner: &str, side: Side, old: Old<'_, '_>
 
 /// A prompt's arguments, where the list came, went, or changed in length or order.
 pub(super) fn arguments(old: Old<'_, '_>, new: Old<'_, '_>) -> Verdict {
-    let named = |side| -> Vec<String> {
+    let named = |side| -> BTreeSet<String> {
         items(side).iter().map(|item| item.get("name").and_then(Value::as_str).unwrap_or("?").to_owned()).collect()
     };
     let (a, b) = (named(old), named(new));
-    let added: Vec<&str> = b.iter().filter(|name| !a.contains(name)).map(String::as_str).collect();
-    let removed: Vec<&str> = a.iter().filter(|name| !b.contains(name)).map(String::as_str).collect();
+    let added: Vec<&str> = b.difference(&a).map(String::as_str).collect();
+    let removed: Vec<&str> = a.difference(&b).map(String::as_str).collect();
     let (class, growth) = match (added.as_slice(), removed.as_slice()) {
         ([], []) => (Class::Other, None),
         ([], _) => (Class::MemberRemoved, None),

@@ -24,7 +24,7 @@ pub use tree::Node;
 
 use crate::canon::Value;
 
-/// All changes from one value to another, in the order of their pointers' values in the canonical text.
+/// All changes from one value to another, those of one parent together and sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Diff {
     /// The changes; none of them lies inside another.

@@ -18,12 +18,17 @@ pub(super) fn short(value: Option<&Value<'_>>) -> String {
     }
 }
 
-/// A name or text, cut.
+/// A name or text, cut, on one line.
 pub(super) fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_CHARS) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
+    let mut out = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if i == MAX_CHARS {
+            out.push('…');
+            break;
+        }
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
     }
+    out
 }
 
 /// Names in a row: `a, b and 3 more`.

@@ -92,7 +92,7 @@ impl Walk {
                 if self.has_room_for(differing) {
                     for (i, (old, new)) in a.iter().zip(b).enumerate() {
                         let token = i.to_string();
-                        self.at(&token, |walk| walk.compare(place.inside(&token), &token, Some(old), Some(new)));
+                        self.at(&token, |walk| walk.compare(place.element(), &token, Some(old), Some(new)));
                     }
                     return;
                 }
@@ -156,7 +156,6 @@ impl Place {
             Self::Annotations if name == "title" => Self::Plain(Class::Title),
             Self::Annotations => Self::Hint,
             Self::Meta if is_interface(name) => Self::Interface,
-            Self::Arguments => Self::Argument,
             Self::Argument => match name {
                 "name" => Self::Plain(Class::Identity),
                 "title" => Self::Plain(Class::Title),
@@ -166,7 +165,7 @@ impl Place {
             },
             Self::Schema(side) | Self::Inner(side) | Self::Member(side) => match name {
                 "properties" | "patternProperties" => Self::Members(side),
-                "$defs" | "definitions" | "dependentSchemas" => Self::Schemas(side),
+                "$defs" | "definitions" | "dependencies" | "dependentSchemas" => Self::Schemas(side),
                 "anyOf" | "oneOf" | "allOf" | "prefixItems" => Self::Alternatives(side),
                 "not" | "if" if side == Side::Input => Self::Inner(Side::Turned),
                 "additionalItems"
@@ -185,13 +184,28 @@ impl Place {
                 _ => Self::Keyword(side),
             },
             Self::Members(side) => Self::Member(side),
-            Self::Schemas(side) | Self::Alternatives(side) => Self::Schema(side),
+            Self::Schemas(side) => Self::Schema(side),
+            // An object where a list belongs.
+            Self::Arguments => Self::Plain(Class::Other),
+            Self::Alternatives(side) => Self::Keyword(side),
             same @ (Self::Plain(_)
             | Self::Hint
             | Self::Meta
             | Self::Interface
             | Self::ArgumentRequired
             | Self::Keyword(_)) => same,
+        }
+    }
+
+    /// The place of an element, where the value is a list.
+    const fn element(self) -> Self {
+        match self {
+            Self::Root => Self::Plain(Class::Other),
+            Self::Arguments => Self::Argument,
+            // Before 2020-12 `items` could be a list of schemas.
+            Self::Inner(side) | Self::Alternatives(side) => Self::Schema(side),
+            Self::Schema(side) | Self::Members(side) | Self::Member(side) | Self::Schemas(side) => Self::Keyword(side),
+            same => same,
         }
     }
 

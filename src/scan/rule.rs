@@ -1,0 +1,164 @@
+//! A compiled rule.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::hir::literal::{ExtractKind, Extractor};
+
+use super::{
+    Severity, Surface,
+    check::Check,
+    clause,
+    pack::{PackError, Source, expand},
+    places::Role,
+};
+
+/// What to look for, ready to run.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) id: String,
+    pub(super) severity: Severity,
+    pub(super) surface: Surface,
+    pub(super) message: String,
+    pub(super) matcher: Matcher,
+    pub(super) foreign_tool: bool,
+    unless_purpose: Vec<Regex>,
+    places: Vec<Role>,
+    /// Examples that must match, and examples that must not.
+    pub(super) examples: [Vec<String>; 2],
+}
+
+#[derive(Debug)]
+pub(super) enum Matcher {
+    /// A pattern over lower-case text with conditions on the clause around it.
+    Clause { find: Regex, literals: Option<Vec<Vec<u8>>>, with: Vec<Regex>, without: Vec<Regex> },
+    /// A pattern over the string as written.
+    Raw(Regex),
+    /// Code.
+    Check(Check),
+}
+
+/// A lazy automaton of this size holds any pattern here; a pattern that needs more doesn't compile.
+const MAX_PATTERN: usize = 1 << 20;
+/// More matches of one rule in one string than any text has that isn't written to tire a scanner out.
+pub(super) const MAX_CLAUSES: usize = 256;
+
+/// What a search of one text gave.
+#[derive(Debug, Default)]
+pub(super) struct Matches {
+    pub(super) spans: Vec<Range<usize>>,
+    /// Whether [`MAX_CLAUSES`] ended the search.
+    pub(super) cut: bool,
+}
+
+impl Rule {
+    pub(super) fn compile(source: Source, words: &BTreeMap<String, String>) -> Result<Self, PackError> {
+        let wrong = |message: String| PackError::Rule { rule: source.id.clone(), message };
+        let pattern = |text: &String| {
+            let expanded = expand(text, words).map_err(&wrong)?;
+            compile(&format!("(?s-u){expanded}")).map_err(&wrong)
+        };
+        let all = |list: &Vec<String>| list.iter().map(pattern).collect::<Result<Vec<_>, _>>();
+        let (with, without) = (all(&source.with)?, all(&source.without)?);
+        let unless_purpose = all(&source.unless_purpose)?;
+        if source.matches.is_empty() || source.no_match.is_empty() {
+            return Err(wrong("examples are missing: at least one that matches and one that doesn't".to_owned()));
+        }
+        if source.id.split('/').filter(|part| !part.is_empty()).count() != 2 {
+            return Err(wrong("an id has the form family/rule".to_owned()));
+        }
+        let matcher = match (&source.find, source.check) {
+            (Some(find), None) if source.raw => Matcher::Raw(compile(&format!("(?s){find}")).map_err(&wrong)?),
+            (Some(text), None) => {
+                let find = pattern(text)?;
+                let literals = literals(find.as_str());
+                Matcher::Clause { find, literals, with, without }
+            }
+            (None, Some(check)) => Matcher::Check(check),
+            _ => return Err(wrong("either find or check".to_owned())),
+        };
+        Ok(Self {
+            matcher,
+            severity: source.severity,
+            surface: source.surface,
+            message: source.message,
+            foreign_tool: source.foreign_tool,
+            unless_purpose,
+            places: source.places,
+            examples: [source.matches, source.no_match],
+            id: source.id,
+        })
+    }
+
+    /// Whether the rule is for strings of this role.
+    pub(super) fn is_for(&self, role: Role) -> bool {
+        let parameter = role == Role::RequiredParameter && self.places.contains(&Role::Parameter);
+        self.places.is_empty() || self.places.contains(&role) || parameter
+    }
+
+    /// Whether what the rule looks for is what this descriptor says it is for.
+    pub(super) fn belongs(&self, purpose: &str) -> bool {
+        self.unless_purpose.iter().any(|pattern| pattern.is_match(purpose.as_bytes()))
+    }
+
+    /// Every match in a text whose clause keeps the conditions. `also` adds one that only the caller can judge: on the
+    /// match itself.
+    ///
+    /// Each clause is judged once, so the work is a constant times the text's length.
+    pub(super) fn search(&self, text: &str, mut also: impl FnMut(&[u8]) -> bool) -> Matches {
+        let text = text.as_bytes();
+        let mut matches = Matches::default();
+        let Matcher::Clause { find, with, without, .. } = &self.matcher else { return matches };
+        let mut judged = 0;
+        for (count, found) in find.find_iter(text).enumerate() {
+            if count == MAX_CLAUSES {
+                matches.cut = true;
+                break;
+            }
+            if found.start() < judged {
+                continue;
+            }
+            let clause = clause::around(text, found.range());
+            let inside = &text[clause.clone()];
+            if with.iter().all(|p| p.is_match(inside))
+                && !without.iter().any(|p| p.is_match(inside))
+                && also(found.as_bytes())
+            {
+                matches.spans.push(found.range());
+            }
+            judged = clause.end;
+        }
+        matches
+    }
+}
+
+fn compile(pattern: &str) -> Result<Regex, String> {
+    RegexBuilder::new(pattern).size_limit(MAX_PATTERN).build().map_err(|e| e.to_string())
+}
+
+/// Texts of which one must occur wherever the pattern matches: what the common first pass looks for. `None` if the
+/// pattern could begin with anything.
+fn literals(pattern: &str) -> Option<Vec<Vec<u8>>> {
+    let parser = regex_syntax::ParserBuilder::new().utf8(false).unicode(false).build().parse(pattern);
+    let mut extractor = Extractor::new();
+    extractor.kind(ExtractKind::Prefix).limit_literal_len(8).limit_total(4_000).limit_class(12);
+    let found = extractor.extract(&parser.ok()?);
+    let literals: Vec<Vec<u8>> = found.literals()?.iter().map(|literal| literal.as_bytes().to_vec()).collect();
+    let useful = !literals.is_empty() && literals.iter().all(|literal| literal.len() >= 2);
+    useful.then_some(literals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patterns_first_letters_are_known() {
+        let known = |pattern| {
+            literals(pattern).map(|all| all.iter().map(|l| String::from_utf8_lossy(l).into_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(known(r"(?s-u)\b(?:ignore|disregard) all").expect("known"), ["ignore a", "disregar"]);
+        assert_eq!(known(r"(?s-u)\b(?:do not|don'?t) x").expect("known"), ["do not x", "don't x", "dont x"]);
+        assert_eq!(known(r"(?s-u)[a-z]+ x"), None);
+    }
+}

@@ -1,0 +1,41 @@
+//! The pages: what a person sees, and nothing that decides.
+//!
+//! A page is a struct of facts with an askama template beside it; [`frame`] puts the page's body into the common layout.
+//! Here nothing is read or written and no rule of the domain is known: handlers fetch, these files draw.
+//!
+//! Everything that a publisher wrote is hostile. It reaches a page only through [`text`], which shows it inert and with
+//! every hidden character marked, or through askama's escaping where it is a checked name. [`html::Html`] is the only
+//! type that is not escaped, and only this module's own literals can get into it unescaped. Pages work without scripts
+//! and under a policy that allows no inline style or script.
+
+pub(crate) mod html;
+
+pub(crate) mod figure;
+pub(crate) mod frame;
+pub(crate) mod name;
+pub(crate) mod piece;
+pub(crate) mod sign;
+pub(crate) mod statics;
+pub(crate) mod symbol;
+pub(crate) mod when;
+
+pub(crate) mod decoded;
+pub(crate) mod difftree;
+pub(crate) mod text;
+
+pub(crate) mod candidate;
+pub(crate) mod check;
+pub(crate) mod dashboard;
+pub(crate) mod decision;
+pub(crate) mod docs;
+pub(crate) mod log;
+pub(crate) mod pinset;
+pub(crate) mod problem;
+pub(crate) mod publishers;
+pub(crate) mod queue;
+pub(crate) mod server;
+pub(crate) mod settings;
+pub(crate) mod signin;
+
+#[cfg(test)]
+mod gallery;
