@@ -237,11 +237,15 @@ impl WriteTx {
     /// # Errors
     /// [`StoreError::Database`]: whether the transaction is durable is then unknown.
     pub async fn commit(self) -> Result<()> {
-        Ok(on!(self.0.0, |held| match held {
-            Held::Tx(tx) => tx.commit().await?,
-            // No constructor makes one; nothing would have been written in a transaction, so nothing is confirmed.
-            Held::Pooled(_) => return Err(StoreError::Database(sqlx::Error::PoolClosed)),
-        }))
+        match self.0.0 {
+            On::Sqlite(Held::Tx(tx)) => tx.commit().await?,
+            On::Postgres(Held::Tx(tx)) => tx.commit().await?,
+            // No constructor makes one: nothing was written in a transaction, so nothing is confirmed.
+            On::Sqlite(Held::Pooled(_)) | On::Postgres(Held::Pooled(_)) => {
+                return Err(StoreError::Database(sqlx::Error::PoolClosed));
+            }
+        }
+        Ok(())
     }
 }
 
