@@ -372,6 +372,7 @@ fn candidate(view: View, deciding: bool) -> CandidatePage {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "a row of a fixture table has as many columns as the page")]
 fn row(
     sign: Sign,
     tool: &str,

@@ -225,8 +225,6 @@ fn server() -> ServerPage {
             set: "default".to_owned(),
             href: "/pinsets/default".to_owned(),
             alias: "notes".to_owned(),
-            pins: Count(13),
-            waiting: Count(3),
         }],
         bind: Some(Bind {
             action: "/servers/com.example/notes/aliases".to_owned(),
