@@ -23,6 +23,7 @@ CREATE TABLE candidate (
 CREATE INDEX candidate_queue ON candidate (pinset, state, urgency, opened_at, id);
 CREATE INDEX candidate_queues ON candidate (state, urgency, opened_at, id);
 CREATE INDEX candidate_name ON candidate (pinset, server, variant, kind, name, digest);
+CREATE INDEX candidate_digest ON candidate (pinset, kind, digest, log_index, id);
 CREATE INDEX candidate_release ON candidate (release);
 
 -- How many candidates are in each state; moved in the transaction that moves them.

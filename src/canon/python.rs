@@ -5,6 +5,7 @@
 
 use super::{
     Digest, Object, Recipe, Sha256, Value,
+    run::printable_run,
     write::{escape, integer},
 };
 
@@ -45,28 +46,33 @@ fn write(out: &mut Vec<u8>, value: &Value<'_>) {
 }
 
 fn members(out: &mut Vec<u8>, object: &Object<'_>) {
-    let mut members: Vec<(&str, &Value<'_>)> = object.iter().collect();
-    // UTF-8 bytes sort by code point. Members come in UTF-16 order, which is the same unless names have characters beyond
-    // U+FFFF, so there is nearly always nothing to do.
-    members.sort_by_key(|(name, _)| name.as_bytes());
     out.push(b'{');
-    for (i, (name, value)) in members.into_iter().enumerate() {
-        if i > 0 {
-            out.push(b',');
-        }
-        string(out, name);
-        out.push(b':');
-        write(out, value);
+    // UTF-8 bytes sort by code point. Members come in UTF-16 order, which is the same unless names have characters beyond
+    // U+FFFF, so there is nearly always nothing to sort.
+    if object.iter().is_sorted_by_key(|(name, _)| name.as_bytes()) {
+        object.iter().enumerate().for_each(|(i, member)| one(out, i, member));
+    } else {
+        let mut members: Vec<(&str, &Value<'_>)> = object.iter().collect();
+        members.sort_by_key(|(name, _)| name.as_bytes());
+        members.into_iter().enumerate().for_each(|(i, member)| one(out, i, member));
     }
     out.push(b'}');
 }
 
+fn one(out: &mut Vec<u8>, index: usize, (name, value): (&str, &Value<'_>)) {
+    if index > 0 {
+        out.push(b',');
+    }
+    string(out, name);
+    out.push(b':');
+    write(out, value);
+}
+
 fn string(out: &mut Vec<u8>, text: &str) {
-    let plain = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'"' | b'\\');
     out.push(b'"');
     let mut rest = text;
     loop {
-        let run = rest.bytes().position(|b| !plain(b)).unwrap_or(rest.len());
+        let run = printable_run(rest.as_bytes(), 0);
         out.extend_from_slice(&rest.as_bytes()[..run]);
         let mut chars = rest[run..].chars();
         match chars.next() {

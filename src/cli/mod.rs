@@ -4,6 +4,7 @@
 //! command reads its arguments, calls one function of the module that does the work, and prints. Exit codes are [`Exit`]'s
 //! and a contract; prose about failures goes to standard error and says what to do next.
 
+mod admin;
 mod attest;
 mod capture;
 mod check;
@@ -12,6 +13,7 @@ mod digest;
 mod exit;
 mod files;
 mod keygen;
+mod place;
 mod print;
 mod publish;
 mod pull;
@@ -66,6 +68,7 @@ enum Command {
     Trust(trust::Args),
     Pull(pull::Args),
     Check(check::Args),
+    Admin(admin::Args),
 }
 
 /// Runs one command line; the first argument is the program's name.
@@ -93,6 +96,7 @@ async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
         Command::Trust(args) => trust::run(args, env).await,
         Command::Pull(args) => pull::run(args, env).await,
         Command::Check(args) => check::run(args, env),
+        Command::Admin(args) => admin::run(args, env).await,
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Further headers of each request.
-pub type Headers = HeaderMap;
+pub(super) type Headers = HeaderMap;
 
 /// A body that is no answer is read this far, to find the error message in it.
 const MAX_ERROR_BODY: usize = 64 << 10;

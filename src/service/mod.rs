@@ -12,13 +12,19 @@ pub mod access;
 mod anchor;
 mod challenge;
 mod commit;
+pub mod desk;
+pub mod distribute;
 mod durable;
+pub mod govern;
 pub mod jobs;
 mod keyring;
 mod moment;
 mod open;
+mod opening;
 mod proofs;
+pub mod publish;
 mod queue;
+mod scanning;
 mod sign;
 mod tip;
 mod work;
@@ -42,6 +48,7 @@ use crate::{
     config::{Heads, Limits},
     env::{Clock, Rng},
     keys::KeyId,
+    scan::Ruleset,
     store::{Reader, StoreError, Writer},
 };
 
@@ -64,6 +71,7 @@ struct Core {
     root: KeyId,
     anchor: Anchor,
     anchor_inside_data: bool,
+    rules: Arc<Ruleset>,
     /// Held while the log is read or written on; taken before a transaction is begun.
     tip: tokio::sync::Mutex<Tip>,
     moment: ArcSwap<Moment>,
@@ -103,6 +111,11 @@ impl App {
     /// The trust fingerprint: what a person compares before they trust this registry.
     pub fn fingerprint(&self) -> KeyId {
         self.core.root
+    }
+
+    /// The scanner's rules.
+    pub fn rules(&self) -> &Arc<Ruleset> {
+        &self.core.rules
     }
 
     /// Why nothing may be appended, if nothing may.

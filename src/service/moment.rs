@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     log::Checkpoint,
     name::SetName,
-    pinset::State,
+    pinset::{PinSet, State},
     store::{Head, Trust},
 };
 
@@ -23,21 +23,51 @@ pub struct Moment {
     pub heads: BTreeMap<SetName, Arc<Head>>,
     /// The newest trust file.
     pub trust: Arc<Trust>,
+    /// The newest version of each pin set, under its newest head.
+    sets: BTreeMap<SetName, Arc<PinSet>>,
 }
 
 impl Moment {
     pub(super) fn new(state: State, (checkpoint, note): (Checkpoint, String), heads: Vec<Head>, trust: Trust) -> Self {
-        Self { state, checkpoint, note: note.into(), heads: by_set(heads), trust: Arc::new(trust) }
+        let heads = by_set(heads);
+        let sets = pin_sets(&state, &heads, &BTreeMap::new());
+        Self { state, checkpoint, note: note.into(), heads, trust: Arc::new(trust), sets }
     }
 
     pub(super) fn next(&self, state: State, checkpoint: Checkpoint, note: String, heads: Vec<Head>) -> Self {
-        Self { state, checkpoint, note: note.into(), heads: by_set(heads), trust: Arc::clone(&self.trust) }
+        let heads = by_set(heads);
+        let sets = pin_sets(&state, &heads, &self.sets);
+        Self { state, checkpoint, note: note.into(), heads, trust: Arc::clone(&self.trust), sets }
+    }
+
+    /// The newest version of a pin set, good as long as its newest head.
+    pub fn pin_set(&self, name: &SetName) -> Option<&Arc<PinSet>> {
+        self.sets.get(name)
     }
 
     /// When the last head was signed, as the poll compares it.
     pub(super) fn heads_signed(&self) -> i64 {
         self.heads.values().map(|head| head.issued.micros()).max().unwrap_or(0)
     }
+}
+
+/// A set that neither changed nor was signed anew is the one before; one that changed shares what stayed.
+fn pin_sets(
+    state: &State,
+    heads: &BTreeMap<SetName, Arc<Head>>,
+    before: &BTreeMap<SetName, Arc<PinSet>>,
+) -> BTreeMap<SetName, Arc<PinSet>> {
+    let set = |(name, head): (&SetName, &Arc<Head>)| {
+        let before = before.get(name);
+        let same = before.filter(|set| set.document().version == head.version);
+        let set = match same {
+            Some(set) if set.expires() == head.expires => Arc::clone(set),
+            Some(set) => Arc::new(set.until(head.expires)),
+            None => Arc::new(PinSet::own(state, name, head.expires, before.map(AsRef::as_ref))?),
+        };
+        Some((name.clone(), set))
+    };
+    heads.iter().filter_map(set).collect()
 }
 
 fn by_set(heads: Vec<Head>) -> BTreeMap<SetName, Arc<Head>> {

@@ -22,7 +22,6 @@ use super::{
     work::Work,
 };
 use crate::{
-    canon::Sha256,
     config::{self, Origin},
     env::{Clock, Rng},
     event::{Event, Leaf, PolicySet, RegistryCreated},
@@ -31,6 +30,7 @@ use crate::{
     name::BadName,
     pinset::{State, trust::Trust},
     review::{Policy, ReviewerId},
+    scan::Ruleset,
     store::{Content, Reader, StoreError, Writer},
 };
 
@@ -41,8 +41,8 @@ pub struct Opening<'a> {
     pub registry: &'a config::Registry,
     /// The public host, where there is one: the registry's name if none was stated.
     pub host: Option<Origin>,
-    /// SHA-256 of the scanner's rules, for the first leaf.
-    pub ruleset: Sha256,
+    /// The scanner's rules.
+    pub rules: Arc<Ruleset>,
     /// Whether a registry is made where there is none.
     pub create: bool,
 }
@@ -130,6 +130,7 @@ impl App {
             root: created.root_key,
             anchor,
             anchor_inside_data: settings.anchor.inside_data,
+            rules: Arc::clone(&opening.rules),
             tip: tokio::sync::Mutex::new(tip),
             moment: ArcSwap::from_pointee(moment),
             access: ArcSwap::from_pointee(access),
@@ -256,7 +257,7 @@ impl Found<'_> {
             root_key: root.verifying().id(),
             log_key: self.keys.log.verifying().id(),
             head_key: self.keys.head.verifying().id(),
-            ruleset: self.opening.ruleset,
+            ruleset: self.opening.rules.sha256(),
         };
         self.check_new_anchor(origin)?;
         let mut tx = writer.begin().await?;

@@ -31,6 +31,20 @@ impl App {
         Ok(Proof { index, hashes, checkpoint: moment.note.to_string(), extra: None })
     }
 
+    /// That the log held leaf `index` when it had `size` leaves, under the checkpoint of that size.
+    ///
+    /// # Errors
+    /// [`NoProof::Beyond`] if there is no such checkpoint, or it doesn't cover the leaf.
+    pub async fn inclusion_at(&self, index: u64, size: u64) -> Result<Proof, NoProof> {
+        if size > self.moment().checkpoint.size {
+            return Err(NoProof::Beyond);
+        }
+        let plan = Plan::inclusion(index, size).map_err(|_| NoProof::Beyond)?;
+        let hashes = self.compute(&plan, size).await?;
+        let checkpoint = self.reader().conn().await?.checkpoint(size).await?.ok_or(NoProof::Beyond)?;
+        Ok(Proof { index, hashes, checkpoint, extra: None })
+    }
+
     /// That the tree of size `new` continues the tree of size `old`.
     ///
     /// # Errors

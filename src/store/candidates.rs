@@ -193,6 +193,16 @@ impl Conn {
             .await?))
     }
 
+    /// All candidates of one kind and digest in a pin set, oldest first.
+    ///
+    /// # Errors
+    /// [`super::StoreError`] as for all of these.
+    pub async fn candidates_with(&mut self, pinset: &SetName, kind: Kind, digest: Sha256) -> Result<Vec<Candidate>> {
+        const SQL: &str =
+            candidate!("WHERE pinset = $1 AND kind = $2 AND digest = $3 ORDER BY log_index, id LIMIT 100");
+        Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).bind(pinset).bind(kind).bind(digest).fetch_all(&mut **c).await?))
+    }
+
     /// All candidates of a server in a pin set that are in a state.
     ///
     /// # Errors

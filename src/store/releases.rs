@@ -178,6 +178,26 @@ impl Conn {
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).bind(name.folded()).fetch_optional(&mut **c).await?))
     }
 
+    /// A server that is there under the same letters in another case, or in whose namespace they are.
+    ///
+    /// # Errors
+    /// [`super::StoreError`] as for all of these.
+    pub async fn namesake(&mut self, name: &ServerName) -> Result<Option<ServerName>> {
+        const SQL: &str = "SELECT name FROM server WHERE folded >= $1 AND folded < $2 \
+             AND (namespace <> $3 OR (folded = $4 AND name <> $5)) ORDER BY folded LIMIT 1";
+        let namespace = name.namespace();
+        // A slash is the byte before the digit zero, so this is exactly the namespace's range.
+        let (from, to) = (format!("{}/", namespace.folded()), format!("{}0", namespace.folded()));
+        Ok(on!(&mut self.0, |c| sqlx::query_scalar(SQL)
+            .bind(&from)
+            .bind(&to)
+            .bind(&namespace)
+            .bind(name.folded())
+            .bind(name)
+            .fetch_optional(&mut **c)
+            .await?))
+    }
+
     /// A release by its id.
     ///
     /// # Errors

@@ -55,8 +55,8 @@ const AROUND: usize = 80;
 const MIN_FOLD: usize = 160;
 /// What one text may put on a page, folded parts included: 64 KiB. The rest is in the raw view, in pages.
 const MAX_BYTES: usize = 64 << 10;
-/// Marks that one text may put on a page; each is markup of about a hundred bytes.
-const MAX_MARKS: usize = 2_000;
+/// Marks that one text may put on a page; a screen full of them says enough, and each is a hundred bytes of markup.
+const MAX_MARKS: usize = 400;
 
 impl<'a> Outside<'a> {
     /// Reads `text` as prose or as a name.

@@ -5,7 +5,6 @@
 mod canon;
 mod cli_gateway;
 mod cli_local;
-#[cfg(feature = "server")]
 mod databases;
 mod descriptor;
 mod doubles;
@@ -14,9 +13,7 @@ mod log;
 mod mcp_http;
 mod mcp_stdio;
 mod registry;
-#[cfg(feature = "server")]
 mod service;
 mod shared;
-#[cfg(feature = "server")]
 mod store;
 mod terminal;

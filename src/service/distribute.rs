@@ -1,0 +1,208 @@
+//! What gateways get: heads with their proofs, pins, documents, and verdicts. Reads only.
+
+use serde::Serialize;
+
+use super::{App, Moment, NoProof};
+use crate::{
+    canon::Sha256,
+    descriptor::{Descriptor, Listed},
+    name::{Kind, ServerName, SetName},
+    pinset::{
+        Pin, PinEvidence, PinSet,
+        verdict::{self, Action, Answer, Judged, Listing, Scan, Verdict},
+        verify::{HeadAnswer, Refused},
+    },
+    review::CandidateId,
+    store::{Content, Stage, StoreError},
+};
+
+/// A head can't be had.
+#[derive(Debug, thiserror::Error)]
+pub enum NoHead {
+    /// No such pin set.
+    #[error("there is no such pin set")]
+    NoSet,
+    /// The caller saw a longer log than the head was signed over.
+    #[error("the head was signed over {signed} leaves, you saw {seen}")]
+    Behind {
+        /// Leaves under the head.
+        signed: u64,
+        /// Leaves the caller saw.
+        seen: u64,
+    },
+    /// What is stored doesn't make an answer.
+    #[error(transparent)]
+    Answer(#[from] Refused),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A pin as the API shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ShownPin {
+    /// The pin.
+    #[serde(flatten)]
+    pub pin: Pin,
+    /// Who vouches for it.
+    pub by: Option<PinEvidence>,
+    /// Its server.
+    pub server: ServerName,
+}
+
+/// An answer with what review says about each item.
+#[derive(Clone, Debug, Serialize)]
+pub struct Checked {
+    /// The set's version.
+    pub version: u64,
+    /// SHA-256 of its document.
+    pub set_sha256: Sha256,
+    /// When its head runs out.
+    pub expires: crate::clock::Timestamp,
+    /// Whether every list was whole.
+    pub complete: bool,
+    /// One for each listed item.
+    pub results: Vec<CheckedItem>,
+}
+
+/// One item of an answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckedItem {
+    /// The verdict and why.
+    #[serde(flatten)]
+    pub judged: Judged,
+    /// Where its review stands; explains, never decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewOf>,
+}
+
+/// Where the review of a digest stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReviewOf {
+    /// The candidate's state.
+    pub state: Stage,
+    /// The candidate.
+    pub candidate: CandidateId,
+}
+
+/// What `GET head` answers: the head, the leaf of its version, that leaf's proof, and consistency from `seen`.
+///
+/// # Errors
+/// [`NoHead`].
+pub async fn head(app: &App, set: &SetName, seen: u64) -> Result<HeadAnswer, NoHead> {
+    let moment = app.moment();
+    let head = moment.heads.get(set).ok_or(NoHead::NoSet)?;
+    let signed = head.checkpoint_size;
+    if seen > signed {
+        return Err(NoHead::Behind { signed, seen });
+    }
+    let mut conn = app.reader().conn().await?;
+    let corrupt = |what: &str| StoreError::Corrupt { table: "head", what: what.to_owned() };
+    let version = conn.set_version(set, head.version).await?.ok_or_else(|| corrupt("a head without its version"))?;
+    let leaf = conn.leaf(version.log_index).await?.ok_or_else(|| corrupt("a version without its leaf"))?;
+    drop(conn);
+    let beyond = |e| match e {
+        NoProof::Beyond => corrupt("a head beyond the log").into(),
+        NoProof::Store(e) => NoHead::Store(e),
+    };
+    let proof = app.inclusion_at(version.log_index, signed).await.map_err(beyond)?;
+    let consistency = app.consistency(seen, signed).await.map_err(beyond)?;
+    Ok(HeadAnswer { head: head.envelope.clone(), leaf, proof, consistency })
+}
+
+/// The pins of one qualified name.
+pub fn pins(moment: &Moment, set: &SetName, kind: Option<Kind>, name: &str) -> Option<Vec<ShownPin>> {
+    let set = moment.pin_set(set)?;
+    let kinds: Vec<Kind> = kind.map_or_else(|| Kind::ALL.to_vec(), |kind| vec![kind]);
+    let mut found = Vec::new();
+    for (_, under) in set.aliases() {
+        for pin in kinds.iter().flat_map(|kind| under.pins(*kind, name)) {
+            let by = under.evidence(pin).cloned();
+            found.push(ShownPin { pin: pin.clone(), by, server: under.document().server.clone() });
+        }
+    }
+    Some(found)
+}
+
+/// A document, if the reader may have it. What only reviewers may see and what isn't there look the same to others.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn content(app: &App, sha256: Sha256, sees_reviews: bool) -> Result<Option<Content>, StoreError> {
+    let content = app.reader().conn().await?.content(sha256).await?;
+    Ok(content.filter(|content| content.readable || sees_reviews))
+}
+
+/// Judges lists against the newest version of a set. `None` if there is no such set.
+///
+/// # Errors
+/// [`StoreError`] from looking up reviews.
+pub async fn check(app: &App, set: &SetName, listings: &[Listing<'_>]) -> Result<Option<Checked>, StoreError> {
+    let moment = app.moment();
+    let Some(pin_set) = moment.pin_set(set) else { return Ok(None) };
+    let answer = verdict::judge(pin_set, listings, scan(app, pin_set), app.clock().now());
+    explained(app, set, pin_set, answer).await.map(Some)
+}
+
+/// Judges one descriptor before dispatch. `None` if there is no such set.
+///
+/// # Errors
+/// [`StoreError`] from looking up reviews.
+pub async fn dispatch(app: &App, set: &SetName, name: &str, item: &Listed) -> Result<Option<Checked>, StoreError> {
+    let moment = app.moment();
+    let Some(pin_set) = moment.pin_set(set) else { return Ok(None) };
+    let answer = verdict::dispatch(pin_set, name, item, scan(app, pin_set), app.clock().now());
+    explained(app, set, pin_set, answer).await.map(Some)
+}
+
+/// Scans with the rules that the set names, or says that it can't.
+fn scan<'a>(app: &'a App, set: &'a PinSet) -> impl FnMut(&Descriptor) -> Scan + 'a {
+    let rules = app.rules();
+    let same = rules.sha256() == set.document().ruleset_sha256;
+    move |descriptor| {
+        if !same {
+            return Scan::Failed;
+        }
+        let report = rules.scan(descriptor);
+        if report.complete { Scan::Done(report.worst()) } else { Scan::Failed }
+    }
+}
+
+async fn explained(app: &App, set: &SetName, pin_set: &PinSet, answer: Answer) -> Result<Checked, StoreError> {
+    let mut results = Vec::with_capacity(answer.results.len());
+    let mut conn = None;
+    for judged in answer.results {
+        let review = if judged.action == Action::Allow || judged.verdict == Verdict::Stale {
+            None
+        } else {
+            if conn.is_none() {
+                conn = Some(app.reader().conn().await?);
+            }
+            match &mut conn {
+                Some(conn) => review_of(conn, set, pin_set, &judged).await?,
+                None => None,
+            }
+        };
+        results.push(CheckedItem { judged, review });
+    }
+    let Answer { version, set_sha256, expires, complete, .. } = answer;
+    Ok(Checked { version, set_sha256, expires, complete, results })
+}
+
+/// The newest candidate for exactly this digest under the name.
+async fn review_of(
+    conn: &mut crate::store::Conn,
+    set: &SetName,
+    pin_set: &PinSet,
+    judged: &Judged,
+) -> Result<Option<ReviewOf>, StoreError> {
+    let Some(digest) = judged.digest else { return Ok(None) };
+    for candidate in conn.candidates_with(set, judged.kind, digest.sha256).await?.into_iter().rev() {
+        let alias = pin_set.document().aliases.iter().find(|(_, entry)| entry.server == candidate.server);
+        let named = alias.map_or_else(|| candidate.name.clone(), |(alias, _)| format!("{alias}.{}", candidate.name));
+        if named == judged.name || candidate.name == judged.name {
+            return Ok(Some(ReviewOf { state: candidate.state, candidate: candidate.id }));
+        }
+    }
+    Ok(None)
+}
