@@ -5,6 +5,7 @@
 mod canon;
 mod cli_gateway;
 mod cli_local;
+mod cli_operator;
 mod databases;
 mod descriptor;
 mod doubles;
