@@ -140,7 +140,8 @@ impl Running {
 
 async fn bind(at: SocketAddr) -> Result<TcpListener, Failure> {
     TcpListener::bind(at).await.map_err(|e| {
-        Failure::usage(format_args!("{at} can't be listened on: {e}")).next("choose another --listen, or stop what listens there")
+        Failure::usage(format_args!("{at} can't be listened on: {e}"))
+            .next("choose another --listen, or stop what listens there")
     })
 }
 
@@ -149,7 +150,9 @@ async fn serve(listener: TcpListener, router: Router, mut stopped: watch::Receiv
         // The sender lives as long as the registry runs; without it there is nothing to serve either.
         let _ = stopped.wait_for(|stopped| *stopped).await;
     };
-    axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>()).with_graceful_shutdown(stopped).await
+    axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>())
+        .with_graceful_shutdown(stopped)
+        .await
 }
 
 fn router() -> Router {

@@ -127,7 +127,8 @@ async fn what_admin_does_is_seen_by_the_running_registry_at_its_next_poll() {
     let prod = "prod".parse().expect("legal");
     machine.until(|| app.moment().state.set(&prod).is_some()).await;
 
-    let token = machine.admin(&["token", "add", "--scope", "publish:com.example", "--user", "ada", "--days", "90"]).await;
+    let token =
+        machine.admin(&["token", "add", "--scope", "publish:com.example", "--user", "ada", "--days", "90"]).await;
     assert_eq!((token.exit, token.stderr.as_str()), (0, ""), "{token}");
     let secret = token.stdout.trim_end();
     assert!(secret.starts_with("cs_") && token.stdout == format!("{secret}\n"), "alone on its line");
@@ -172,7 +173,12 @@ async fn what_admin_refuses_has_its_reason_and_exit_code() {
         (&["pinset", "add", "default"], b"", 1, "exists already"),
         (&["policy", "set", "default", &policy], b"", 1, "quorom"),
         (&["policy", "set", "none", "/dev/null"], b"", 1, "there is no pin set none"),
-        (&["alias", "bind", "default", "notes", "com.example/notes"], b"", 1, "no release of com.example/notes was published yet"),
+        (
+            &["alias", "bind", "default", "notes", "com.example/notes"],
+            b"",
+            1,
+            "no release of com.example/notes was published yet",
+        ),
         (&["anchor", "adopt"], b"", 1, "the anchor is not adopted"),
     ];
     for (args, stdin, exit, says) in cases {

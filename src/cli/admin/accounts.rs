@@ -9,7 +9,10 @@ use crate::{
     env::Env,
     service::{
         App,
-        access::{AccountName, AddAccount, AddToken, Password, PasswordHash, Principal, RevokeToken, Scope, SetDisabled, SetPassword, SetRoles},
+        access::{
+            AccountName, AddAccount, AddToken, Password, PasswordHash, Principal, RevokeToken, Scope, SetDisabled,
+            SetPassword, SetRoles,
+        },
     },
     store,
 };
@@ -159,7 +162,9 @@ async fn hashed(app: &App, env: &mut Env) -> Result<PasswordHash, Failure> {
         .read_line(&mut line)
         .map_err(|e| Failure::usage(format_args!("no password on standard input: {e}")))?;
     let password: Password = line.trim_end_matches(['\n', '\r']).parse().map_err(Failure::usage)?;
-    app.hash_password(password).await.ok_or_else(|| Failure::blind("too many passwords are being hashed").next("try again"))
+    app.hash_password(password)
+        .await
+        .ok_or_else(|| Failure::blind("too many passwords are being hashed").next("try again"))
 }
 
 async fn list_users(json: bool, app: &App, env: &mut Env) -> Result<(), Failure> {

@@ -155,7 +155,14 @@ fn list(json: bool, app: &App, env: &mut Env) -> Result<(), Failure> {
             Role::Publisher => "publisher",
             Role::Capture => "capture",
         };
-        (facts.authority.clone(), facts.scope.to_string(), role, facts.key.id(), authority.granted_at, authority.revoked)
+        (
+            facts.authority.clone(),
+            facts.scope.to_string(),
+            role,
+            facts.key.id(),
+            authority.granted_at,
+            authority.revoked,
+        )
     });
     if json {
         let rows: Vec<_> = rows

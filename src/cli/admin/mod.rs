@@ -96,8 +96,9 @@ async fn act(command: &Command, app: &App, env: &mut Env) -> Result<(), Failure>
         Command::Alias(alias) => govern::alias(alias, app, env).await,
         Command::Anchor(Anchor::Adopt) => {
             app.adopt_anchor().await.map_err(|why| {
-                Failure::no(format_args!("the anchor is not adopted: {why}"))
-                    .next("an anchor is only adopted where it is missing and the log is whole; see Recovery in the README")
+                Failure::no(format_args!("the anchor is not adopted: {why}")).next(
+                    "an anchor is only adopted where it is missing and the log is whole; see Recovery in the README",
+                )
             })?;
             let size = app.moment().checkpoint.size;
             Ok(print::line(env, format_args!("the anchor is at {size} leaves; restart `countersign serve`"))?)
