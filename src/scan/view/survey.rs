@@ -20,6 +20,7 @@ const TOKEN_BYTE: u8 = 4;
 const UNUSUAL: u8 = 8;
 const ESCAPE: u8 = 16;
 const APART: u8 = 32;
+const UNDERSCORE: u8 = 64;
 
 /// What each byte can take part in.
 const CLASS: [u8; 256] = {
@@ -45,6 +46,9 @@ const CLASS: [u8; 256] = {
         if matches!(byte, b' ' | b'.' | b'-' | b'_' | b'*') {
             class[b] |= APART;
         }
+        if byte == b'_' {
+            class[b] |= UNDERSCORE;
+        }
         b += 1;
     }
     class
@@ -69,6 +73,8 @@ impl Survey {
                 apart = 0;
             }
             leet |= apart >= 3;
+            // An underscore at a word's edge.
+            leet |= last & UNDERSCORE != 0 && class & TOKEN_BYTE == 0;
             before = last;
             last = class;
         }
