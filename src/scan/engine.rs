@@ -74,7 +74,7 @@ impl<'s> Scan<'s> {
         let called = format!("{} {}", spaced(descriptor.listed_name()), text("title")).to_lowercase();
         let description = text("description");
         let first = clause::around(description.as_bytes(), 0..0);
-        let purpose = format!("{called}\n{}", description.get(first.clone()).unwrap_or_default().to_lowercase());
+        let purpose = format!("{called}\n{}", description.get(first).unwrap_or_default().to_lowercase());
         let (own, findings, progress) = (None, Vec::new(), Vec::new());
         Self { ruleset, descriptor, names, own, value, called, purpose, complete: true, findings, progress }
     }

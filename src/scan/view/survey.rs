@@ -25,9 +25,9 @@ const UNDERSCORE: u8 = 64;
 /// What each byte can take part in.
 const CLASS: [u8; 256] = {
     let mut class = [0; 256];
-    let mut b = 0;
-    while b < 256 {
-        let byte = b as u8;
+    let mut byte = 0_u8;
+    loop {
+        let b = byte as usize;
         if byte.is_ascii_alphabetic() {
             class[b] |= LETTER;
         }
@@ -49,7 +49,10 @@ const CLASS: [u8; 256] = {
         if byte == b'_' {
             class[b] |= UNDERSCORE;
         }
-        b += 1;
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
     }
     class
 };
