@@ -207,12 +207,7 @@ impl FirstPass {
         Ok(Self { automaton, rules: owners })
     }
 
-    /// Whether any rule may match in this text, in whatever letter case.
-    pub(super) fn may_match(&self, text: &str) -> bool {
-        self.automaton.is_match(text)
-    }
-
-    /// Each place where a rule's pattern could begin, with the rule's index; roughly in order.
+    /// Each place where a rule's pattern could begin, with the rule's index, by where the beginning ends.
     pub(super) fn places(&self, text: &str) -> impl Iterator<Item = (usize, usize)> {
         self.automaton.find_overlapping_iter(text).map(|found| (self.rules[found.pattern().as_usize()], found.start()))
     }
