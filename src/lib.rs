@@ -40,7 +40,6 @@ pub mod client;
 pub mod store;
 
 #[cfg(feature = "server")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the handlers that fill these pages come with the service"))]
 mod ui;
 
 #[cfg(feature = "server")]
