@@ -82,6 +82,7 @@
 //! # Ok::<(), canon::Refused>(())
 //! ```
 
+
 pub mod clock;
 
 pub mod text;
