@@ -1,4 +1,86 @@
 //! Countersign: the supply-chain registry and signing service for the descriptors that MCP servers advertise.
+//!
+//! A **publisher** submits the complete descriptors of a server release with a signature over them. A **reviewer** sees
+//! exactly what was submitted and what changed since the last approval, and approves that and nothing else; the registry
+//! countersigns the decision and logs it. A **gateway** pulls a signed, expiring pin set and lets through only
+//! descriptors whose digest is pinned. A matching digest proves that a descriptor didn't change, not that it is safe.
+//!
+//! This page is the map. Each module's documentation says what it is, what it isn't, what it trusts and which text it
+//! follows; a module imports only modules listed above it here, and a test holds it to that.
+//!
+//! # The light library
+//!
+//! What a Rust gateway embeds, with `default-features = false`: nothing here does I/O, is async, reads a clock or draws
+//! randomness.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`clock`] | points in time, as numbers |
+//! | [`text`] | characters that hide, and how to show them |
+//! | [`canon`] | strict JSON to canonical bytes to digest: the one canonicaliser |
+//! | [`name`] | names of servers, aliases and descriptors, and which ones clash |
+//! | [`keys`] | Ed25519 keys and their text forms |
+//! | [`log`] | Merkle trees, tiles, notes, checkpoints, proofs; a leaf is opaque bytes |
+//! | [`descriptor`] | what a server lists: descriptors, captures, releases, differences |
+//! | [`attest`] | evidence: DSSE, in-toto statements, authorities, [`attest::Verified`] |
+//! | [`scan`] | the scanner: rules as data, findings |
+//! | [`review`] | policies, views, ballots, the state machine, decisions |
+//! | [`event`] | what a leaf of the log says |
+//! | [`pinset`] | the fold from events to pin sets; head, trust file, verification, verdict |
+//!
+//! # The service and the command line
+//!
+//! With the feature `server` (the default): everything with I/O.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `env` | clock, entropy, variables and streams, as arguments |
+//! | `config` | settings, checked once |
+//! | `mcp` | a raw JSON-RPC client that captures what a server lists |
+//! | `client` | the registry's client: publish, and pull into a state directory |
+//! | `store` | one SQL text for SQLite and PostgreSQL |
+//! | `service` | the commit queue, access, publishing, review, distribution |
+//! | `web` | what API and pages share |
+//! | `api` | the HTTP API |
+//! | `ui` | the pages |
+//! | `cli` | the commands; `serve` wires everything |
+//!
+//! # Walkthrough: a release is published and approved
+//!
+//! 1. `countersign capture` runs the server and keeps every list's raw bytes in a [`descriptor::Capture`]; one that was cut
+//!    short says so and goes no further. `countersign attest` signs an [`attest::Statement`] that names every descriptor
+//!    by [`canon::Digest`], the server, version, variant and role.
+//! 2. `POST /v1/releases` reads the submission with the strict parser. [`attest::verify`] checks the signature by a key
+//!    with [`attest::Authorities`] over the server, then that the statement is about exactly these descriptors. The
+//!    [`attest::Verified`] that comes out is the only thing that publishing takes. [`scan::Ruleset::scan`] runs.
+//! 3. The write waits for its turn in the commit queue, which holds the log's head row. There it looks again at what may
+//!    have changed, logs a [`event::Event::ReleaseAttested`], and opens a candidate for each digest that
+//!    [`review::reasons`] finds no live decision on.
+//! 4. A reviewer opens a candidate. The page is made from a [`review::View`], whose digest a [`review::Ballot`] names.
+//!    [`review::Candidate::apply`] counts ballots of that very view; enough of them make a [`review::Decision`].
+//! 5. The decision is logged, and [`pinset::State`], the fold of all leaves, cuts the next version of the pin set with a
+//!    [`event::Event::PinsetPublished`]. Leaves, tiles, documents, the signed checkpoint and the new [`pinset::head::Head`]
+//!    are committed in one transaction; only then is the write acknowledged.
+//!
+//! # Walkthrough: a gateway decides
+//!
+//! 1. `countersign pull` starts from a [`pinset::trust::Trust`] file whose fingerprint a person compared once.
+//! 2. [`pinset::verify::head`] checks the head's signature, its times, that version and log never went back, that the log
+//!    contains the log seen before, and that the version's leaf is in it; then set and pins documents by digest. A
+//!    [`pinset::PinSet`] comes out of this and of nothing else, and is kept in the state directory.
+//! 3. At discovery and again before dispatch, [`pinset::verdict::judge`] compares each [`descriptor::Listed`] item's digest
+//!    with the set. Unknown, changed, revoked, expired, flagged, incomplete and stale are different answers, and only a live
+//!    pin of exactly this digest, in a whole list, under a fresh head, is allowed.
+//!
+//! ```
+//! use countersign::{canon, descriptor::{Descriptor, Kind}};
+//!
+//! let raw = br#"{ "name": "export", "inputSchema": { "type": "object" } }"#;
+//! let descriptor = Descriptor::parse(Kind::Tool, raw)?;
+//! assert_eq!(descriptor.canonical(), br#"{"inputSchema":{"type":"object"},"name":"export"}"#);
+//! assert_eq!(descriptor.digest().sha256, canon::Sha256::of(descriptor.canonical()));
+//! # Ok::<(), canon::Refused>(())
+//! ```
 
 pub mod clock;
 

@@ -21,6 +21,7 @@ pub(crate) mod when;
 
 pub(crate) mod decoded;
 pub(crate) mod difftree;
+pub(crate) mod explain;
 pub(crate) mod text;
 
 pub(crate) mod candidate;

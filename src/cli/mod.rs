@@ -4,6 +4,7 @@
 //! command reads its arguments, calls one function of the module that does the work, and prints. Exit codes are [`Exit`]'s
 //! and a contract; prose about failures goes to standard error and says what to do next.
 
+mod admin;
 mod attest;
 mod capture;
 mod check;
@@ -12,12 +13,14 @@ mod digest;
 mod exit;
 mod files;
 mod keygen;
+mod place;
 mod print;
 mod publish;
 mod pull;
 mod registry;
 mod sarif;
 mod scan;
+pub mod serve;
 mod trust;
 
 use std::ffi::OsString;
@@ -56,6 +59,8 @@ struct Cli {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Serve(serve::Args),
+    Admin(admin::Args),
     Keygen(keygen::Args),
     Digest(digest::Args),
     Diff(diff::Args),
@@ -83,6 +88,8 @@ pub async fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Exi
 
 async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
     match command {
+        Command::Serve(args) => serve::run(args, env).await,
+        Command::Admin(args) => admin::run(args, env).await,
         Command::Keygen(args) => keygen::run(args, env),
         Command::Digest(args) => digest::run(args, env),
         Command::Diff(args) => diff::run(args, env),

@@ -31,7 +31,7 @@ use crate::{
 };
 
 pub use fault::Fault;
-pub use http::{BadHeader, header};
+pub use http::{BadHeader, Headers, header};
 pub use process::child_vars;
 
 /// Where a server is.
@@ -53,7 +53,7 @@ pub enum Target {
         /// The endpoint.
         url: url::Url,
         /// Further headers of each request, as `Authorization`; never recorded.
-        headers: http::Headers,
+        headers: Headers,
     },
 }
 
@@ -203,3 +203,6 @@ struct Run<'a> {
     changed: bool,
     watch: &'a mut Watch<'a>,
 }
+
+#[cfg(test)]
+mod tests;

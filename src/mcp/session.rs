@@ -39,7 +39,6 @@ pub(super) struct Harvest {
 }
 
 /// The way to the server.
-#[expect(clippy::large_enum_variant, reason = "there is one")]
 pub(super) enum Link {
     Lines(Lines),
     Http(Http),

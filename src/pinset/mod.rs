@@ -1,6 +1,6 @@
 //! Pin sets: from the log's events to signed documents, and from signed documents to a verdict.
 //!
-//! Two directions meet here. The registry folds events into [`State`] and publishes [`document`]s under a signed
+//! Two directions meet here. The registry folds events into [`State`] and publishes documents under a signed
 //! [`head`]. A gateway starts from a [`trust`] file, [`verify`]s what it fetched and asks [`verdict`] about what a server
 //! lists. Both ask the same verdict function. Nothing here does I/O or reads a clock.
 //!

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::places;
 use crate::{canon::Value, descriptor::Descriptor};
 
 /// A check of the engine, as a pack's rule names it.
@@ -14,6 +15,8 @@ pub(super) enum Check {
     HeaderInvalid,
     /// `x-mcp-header` on a parameter that holds a secret.
     HeaderSensitive,
+    /// A member's name that is a sentence.
+    ProseName,
     /// `$ref` to another document.
     ExternalRef,
     /// An icon that is no https or inline raster image.
@@ -60,12 +63,16 @@ const SENSITIVE: &[&str] = &[
     "token",
 ];
 
+/// Names of members have up to five words ("Date of last contact").
+const PROSE: usize = 5;
+
 impl Check {
     /// Runs the check; `earlier` are the descriptors that the server listed before this one.
     pub(super) fn run(self, descriptor: &Descriptor, value: &Value<'_>, earlier: &[&Descriptor]) -> Vec<Hit> {
         let mut hits = Vec::new();
         match self {
             Self::EncodedText => {}
+            Self::HeaderInvalid | Self::HeaderSensitive | Self::ExternalRef if !self.concerns(descriptor) => {}
             Self::HeaderInvalid => headers(value, &mut |header| {
                 if !header.valid {
                     hits.push(Hit::at(header.pointer));
@@ -74,6 +81,11 @@ impl Check {
             Self::HeaderSensitive => headers(value, &mut |header| {
                 if spaced(header.parameter).split(' ').any(|word| SENSITIVE.contains(&word)) {
                     hits.push(Hit::at(header.pointer));
+                }
+            }),
+            Self::ProseName => places::visit(value, &mut |place| {
+                if place.is_name && place.text.split_whitespace().filter(|word| word.len() > 1).count() > PROSE {
+                    hits.push(Hit { pointer: place.path.pointer(), in_name: true });
                 }
             }),
             Self::ExternalRef => references(value, "", &mut hits),
@@ -110,6 +122,13 @@ impl Check {
             }
         }
         hits
+    }
+
+    /// Whether the member that the check is about occurs at all; nearly always not.
+    fn concerns(self, descriptor: &Descriptor) -> bool {
+        // `ef":` ends both `$ref` and `$dynamicRef`.
+        let name: &[u8] = if self == Self::ExternalRef { b"ef\":" } else { b"\"x-mcp-header\":" };
+        memchr::memmem::find(descriptor.canonical(), name).is_some()
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
     check::{Check, Hit, spaced},
     clause,
     places::{self, Place},
-    rule::{Matcher, Rule},
+    rule::{self, Matcher, Progress, Rule},
     view::{Survey, Text, decoded, folded, normal},
 };
 use crate::{canon::Value, descriptor::Descriptor};
@@ -52,7 +52,8 @@ struct Scan<'s> {
     purpose: String,
     complete: bool,
     findings: Vec<Finding>,
-    candidates: Vec<usize>,
+    /// One a rule, for the text at hand.
+    progress: Vec<Progress>,
 }
 
 /// One string while it is looked at in its forms: what was found in an earlier form isn't found again.
@@ -74,8 +75,8 @@ impl<'s> Scan<'s> {
         let description = text("description");
         let first = clause::around(description.as_bytes(), 0..0);
         let purpose = format!("{called}\n{}", description.get(first.clone()).unwrap_or_default().to_lowercase());
-        let (own, findings, candidates) = (None, Vec::new(), Vec::new());
-        Self { ruleset, descriptor, names, own, value, called, purpose, complete: true, findings, candidates }
+        let (own, findings, progress) = (None, Vec::new(), Vec::new());
+        Self { ruleset, descriptor, names, own, value, called, purpose, complete: true, findings, progress }
     }
 
     fn string(&mut self, place: Place<'_, '_>) {
@@ -127,24 +128,29 @@ impl<'s> Scan<'s> {
     }
 
     fn search(&mut self, found: &mut Found<'_>, form: &Text<'_>, view: View) {
-        let mut candidates = std::mem::take(&mut self.candidates);
-        self.ruleset.first_pass.candidates(&form.text, &mut candidates);
-        for &index in &candidates {
+        let text = form.text.as_bytes();
+        let mut progress = std::mem::take(&mut self.progress);
+        progress.clear();
+        progress.resize(self.ruleset.rules.len(), Progress::default());
+        for (index, at) in self.ruleset.first_pass.places(&form.text) {
             let rule = &self.ruleset.rules[index];
-            // A description can't excuse what it says itself.
-            let purpose = if found.place.is_description() { &self.called } else { &self.purpose };
-            if !rule.is_for(found.place.role) || rule.belongs(purpose) {
+            if !rule.is_for(found.place.role) {
                 continue;
             }
-            let matches = rule.search(&form.text, |words| !rule.foreign_tool || self.names_foreign_tool(words));
-            if matches.cut {
-                self.limit(found.place.path.pointer(), found.is_name, "one rule matched too often in this text");
-            }
-            for span in matches.spans {
-                self.report(found, index, form.origin(span.start, span.end), view);
+            let also = |words: &[u8]| {
+                // A description can't excuse what it says itself.
+                let purpose = if found.place.is_description() { &self.called } else { &self.purpose };
+                !rule.belongs(purpose) && (!rule.foreign_tool || self.names_foreign_tool(words))
+            };
+            match rule.judge(text, at, &mut progress[index], also) {
+                rule::Found::Nothing => {}
+                rule::Found::Match(span) => self.report(found, index, form.origin(span.start, span.end), view),
+                rule::Found::Cut => {
+                    self.limit(found.place.path.pointer(), found.is_name, "one rule matched too often in this text");
+                }
             }
         }
-        self.candidates = candidates;
+        self.progress = progress;
     }
 
     /// Whether these words name something like a tool that neither the server lists nor the descriptor defines.

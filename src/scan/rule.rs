@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use regex::bytes::{Regex, RegexBuilder};
+use regex_automata::{Anchored, Input, meta, util::syntax};
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
 use super::{
@@ -31,7 +32,7 @@ pub(super) struct Rule {
 #[derive(Debug)]
 pub(super) enum Matcher {
     /// A pattern over lower-case text with conditions on the clause around it.
-    Clause { find: Regex, literals: Option<Vec<Vec<u8>>>, with: Vec<Regex>, without: Vec<Regex> },
+    Clause { find: meta::Regex, literals: Vec<Vec<u8>>, with: Vec<Regex>, without: Vec<Regex> },
     /// A pattern over the string as written.
     Raw(Regex),
     /// Code.
@@ -43,12 +44,21 @@ const MAX_PATTERN: usize = 1 << 20;
 /// More matches of one rule in one string than any text has that isn't written to tire a scanner out.
 pub(super) const MAX_CLAUSES: usize = 256;
 
-/// What a search of one text gave.
-#[derive(Debug, Default)]
-pub(super) struct Matches {
-    pub(super) spans: Vec<Range<usize>>,
-    /// Whether [`MAX_CLAUSES`] ended the search.
-    pub(super) cut: bool,
+/// How far a rule has come in one text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Progress {
+    /// The end of the last clause that was judged.
+    judged: usize,
+    matches: usize,
+}
+
+/// What a rule found at one place of a text.
+#[derive(Debug)]
+pub(super) enum Found {
+    Nothing,
+    Match(Range<usize>),
+    /// [`MAX_CLAUSES`] ended the search of this text.
+    Cut,
 }
 
 impl Rule {
@@ -70,9 +80,10 @@ impl Rule {
         let matcher = match (&source.find, source.check) {
             (Some(find), None) if source.raw => Matcher::Raw(compile(&format!("(?s){find}")).map_err(&wrong)?),
             (Some(text), None) => {
-                let find = pattern(text)?;
-                let literals = literals(find.as_str());
-                Matcher::Clause { find, literals, with, without }
+                let expanded = expand(text, words).map_err(&wrong)?;
+                let beginnings = literals(&expanded);
+                let literals = beginnings.ok_or_else(|| wrong("find could begin with anything".to_owned()))?;
+                Matcher::Clause { find: anchored(&expanded).map_err(&wrong)?, literals, with, without }
             }
             (None, Some(check)) => Matcher::Check(check),
             _ => return Err(wrong("either find or check".to_owned())),
@@ -101,35 +112,44 @@ impl Rule {
         self.unless_purpose.iter().any(|pattern| pattern.is_match(purpose.as_bytes()))
     }
 
-    /// Every match in a text whose clause keeps the conditions. `also` adds one that only the caller can judge: on the
-    /// match itself.
+    /// Judges the place `at`, where one of the pattern's beginnings stands. `also` adds a condition that only the caller
+    /// can judge, on the match itself.
     ///
-    /// Each clause is judged once, so the work is a constant times the text's length.
-    pub(super) fn search(&self, text: &str, mut also: impl FnMut(&[u8]) -> bool) -> Matches {
-        let text = text.as_bytes();
-        let mut matches = Matches::default();
-        let Matcher::Clause { find, with, without, .. } = &self.matcher else { return matches };
-        let mut judged = 0;
-        for (count, found) in find.find_iter(text).enumerate() {
-            if count == MAX_CLAUSES {
-                matches.cut = true;
-                break;
-            }
-            if found.start() < judged {
-                continue;
-            }
-            let clause = clause::around(text, found.range());
-            let inside = &text[clause.clone()];
-            if with.iter().all(|p| p.is_match(inside))
-                && !without.iter().any(|p| p.is_match(inside))
-                && also(found.as_bytes())
-            {
-                matches.spans.push(found.range());
-            }
-            judged = clause.end;
+    /// Places come in order, and each clause is judged once. A pattern reaches a bounded number of words ahead, so the
+    /// work over a whole text is a constant times its length.
+    pub(super) fn judge(
+        &self,
+        text: &[u8],
+        at: usize,
+        progress: &mut Progress,
+        also: impl FnOnce(&[u8]) -> bool,
+    ) -> Found {
+        let Matcher::Clause { find, with, without, .. } = &self.matcher else { return Found::Nothing };
+        if at < progress.judged || progress.matches > MAX_CLAUSES {
+            return Found::Nothing;
         }
-        matches
+        let Some(found) = find.search(&Input::new(text).range(at..).anchored(Anchored::Yes)) else {
+            return Found::Nothing;
+        };
+        progress.matches += 1;
+        if progress.matches > MAX_CLAUSES {
+            return Found::Cut;
+        }
+        let clause = clause::around(text, found.range());
+        let inside = &text[clause.clone()];
+        let fits = with.iter().all(|p| p.is_match(inside))
+            && !without.iter().any(|p| p.is_match(inside))
+            && also(&text[found.range()]);
+        progress.judged = if fits { clause.end } else { found.end() };
+        if fits { Found::Match(found.range()) } else { Found::Nothing }
     }
+}
+
+/// A pattern that is only ever tried at a known place.
+fn anchored(pattern: &str) -> Result<meta::Regex, String> {
+    let bytes = syntax::Config::new().unicode(false).utf8(false).dot_matches_new_line(true);
+    let config = meta::Config::new().nfa_size_limit(Some(MAX_PATTERN)).auto_prefilter(false);
+    meta::Regex::builder().syntax(bytes).configure(config).build(pattern).map_err(|e| format!("{e:?}"))
 }
 
 fn compile(pattern: &str) -> Result<Regex, String> {
@@ -157,8 +177,8 @@ mod tests {
         let known = |pattern| {
             literals(pattern).map(|all| all.iter().map(|l| String::from_utf8_lossy(l).into_owned()).collect::<Vec<_>>())
         };
-        assert_eq!(known(r"(?s-u)\b(?:ignore|disregard) all").expect("known"), ["ignore a", "disregar"]);
-        assert_eq!(known(r"(?s-u)\b(?:do not|don'?t) x").expect("known"), ["do not x", "don't x", "dont x"]);
-        assert_eq!(known(r"(?s-u)[a-z]+ x"), None);
+        assert_eq!(known(r"\b(?:ignore|disregard) all").expect("known"), ["ignore a", "disregar"]);
+        assert_eq!(known(r"\b(?:do not|don'?t) x").expect("known"), ["do not x", "don't x", "dont x"]);
+        assert_eq!(known("[a-z]+ x"), None);
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{
     PackError,
-    pack::Pack,
+    pack::{Pack, expand},
     rule::{Matcher, Rule},
 };
 use crate::{
@@ -24,6 +24,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("instructions", include_str!("packs/instructions.toml")),
     ("steering", include_str!("packs/steering.toml")),
     ("secrets", include_str!("packs/secrets.toml")),
+    ("languages", include_str!("packs/languages.toml")),
     ("destinations", include_str!("packs/destinations.toml")),
     ("structure", include_str!("packs/structure.toml")),
 ];
@@ -49,9 +50,6 @@ pub(super) struct FirstPass {
     automaton: AhoCorasick,
     /// For each literal, the index of its rule.
     rules: Vec<usize>,
-    /// Rules whose pattern may begin with anything.
-    always: Vec<usize>,
-    count: usize,
 }
 
 /// What a tool is called in running text: words joined by underscores, dots or hyphens, or a quoted word before "tool".
@@ -84,13 +82,7 @@ impl Ruleset {
         let mut ids = BTreeSet::new();
         for (name, text) in packs {
             let pack = Pack::parse(name, text)?;
-            for (word, pattern) in pack.words {
-                let wrong = |message: String| PackError::Rule { rule: format!("words {word} of {name}"), message };
-                let pattern = super::pack::expand(&pattern, &words).map_err(wrong)?;
-                if words.insert(word.clone(), format!("(?:{pattern})")).is_some() {
-                    return Err(wrong("another pack has the same word group".to_owned()));
-                }
-            }
+            define(name, pack.words, &mut words)?;
             for source in pack.rule {
                 let rule = Rule::compile(source, &words)?;
                 if !ids.insert(rule.id.clone()) {
@@ -165,16 +157,45 @@ impl Ruleset {
     }
 }
 
+/// Adds a pack's word groups, which may use each other in any order but not in a circle.
+fn define(pack: &str, own: BTreeMap<String, String>, words: &mut BTreeMap<String, String>) -> Result<(), PackError> {
+    let wrong = |word: &str, message: String| PackError::Rule { rule: format!("words {word} of {pack}"), message };
+    let mut left = own;
+    while !left.is_empty() {
+        let before = left.len();
+        let (mut later, mut reason) = (BTreeMap::new(), None);
+        for (word, pattern) in std::mem::take(&mut left) {
+            if words.contains_key(&word) {
+                return Err(wrong(&word, "there is a word group of this name already".to_owned()));
+            }
+            match expand(&pattern, words) {
+                Ok(expanded) => {
+                    words.insert(word, format!("(?:{expanded})"));
+                }
+                Err(message) => {
+                    reason.get_or_insert_with(|| wrong(&word, message));
+                    later.insert(word, pattern);
+                }
+            }
+        }
+        left = later;
+        // A round in which nothing could be written out: a circle, or a group that is nowhere.
+        if let Some(reason) = reason.filter(|_| left.len() == before) {
+            return Err(reason);
+        }
+    }
+    Ok(())
+}
+
 impl FirstPass {
     fn of(rules: &[Rule]) -> Result<Self, PackError> {
-        let (mut literals, mut owners, mut always) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut literals, mut owners) = (Vec::new(), Vec::new());
         for (index, rule) in rules.iter().enumerate() {
             match &rule.matcher {
-                Matcher::Clause { literals: Some(own), .. } => {
+                Matcher::Clause { literals: own, .. } => {
                     owners.resize(owners.len() + own.len(), index);
                     literals.extend(own.iter().cloned());
                 }
-                Matcher::Clause { literals: None, .. } => always.push(index),
                 Matcher::Raw(_) | Matcher::Check(_) => {}
             }
         }
@@ -183,25 +204,17 @@ impl FirstPass {
             .ascii_case_insensitive(true)
             .build(&literals)
             .map_err(|e| PackError::Rule { rule: "all".to_owned(), message: e.to_string() })?;
-        Ok(Self { automaton, rules: owners, always, count: rules.len() })
+        Ok(Self { automaton, rules: owners })
     }
 
     /// Whether any rule may match in this text, in whatever letter case.
     pub(super) fn may_match(&self, text: &str) -> bool {
-        !self.always.is_empty() || self.automaton.is_match(text)
+        self.automaton.is_match(text)
     }
 
-    /// The rules that may match in this text, in order, each once.
-    pub(super) fn candidates(&self, text: &str, into: &mut Vec<usize>) {
-        let mut seen = vec![false; self.count];
-        for found in self.automaton.find_overlapping_iter(text) {
-            seen[self.rules[found.pattern().as_usize()]] = true;
-        }
-        for index in &self.always {
-            seen[*index] = true;
-        }
-        into.clear();
-        into.extend(seen.iter().enumerate().filter(|(_, seen)| **seen).map(|(index, _)| index));
+    /// Each place where a rule's pattern could begin, with the rule's index; roughly in order.
+    pub(super) fn places(&self, text: &str) -> impl Iterator<Item = (usize, usize)> {
+        self.automaton.find_overlapping_iter(text).map(|found| (self.rules[found.pattern().as_usize()], found.start()))
     }
 }
 

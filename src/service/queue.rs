@@ -85,11 +85,13 @@ pub(super) enum Ran {
     Badly,
 }
 
+/// What a step did, and its leaves, before the commit.
+type Outcome<S> = Result<(<S as Step>::Done, Range<u64>), WriteError<<S as Step>::Refused>>;
 type Answer<S> = Result<Written<<S as Step>::Done>, WriteError<<S as Step>::Refused>>;
 
 struct Job<S: Step> {
     step: S,
-    ran: Option<Result<(S::Done, Range<u64>), WriteError<S::Refused>>>,
+    ran: Option<Outcome<S>>,
     reply: oneshot::Sender<Answer<S>>,
 }
 

@@ -217,17 +217,14 @@ impl Writer {
     }
 
     async fn migrate(&self) -> Result<()> {
-        // SQLite has no lock across migrations: of two processes that start at once one finds the tables made under
-        // its hands. Looking again is the cure, and an error that stays is a real one.
-        match self.migrate_once().await {
-            Err(_) if matches!(self.0, On::Sqlite(_)) => self.migrate_once().await,
-            done => done,
-        }
-    }
-
-    async fn migrate_once(&self) -> Result<()> {
         match &self.0 {
-            On::Sqlite(pool) => migrate::sqlite().run(pool).await?,
+            // All in one transaction, because here the migrator takes no lock of its own: of several processes that start
+            // at once one makes the tables and the others find them made.
+            On::Sqlite(pool) => {
+                let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
+                migrate::sqlite().run(&mut *tx).await?;
+                tx.commit().await?;
+            }
             On::Postgres(pool) => migrate::postgres().run(pool).await?,
         }
         Ok(())
@@ -240,11 +237,15 @@ impl WriteTx {
     /// # Errors
     /// [`StoreError::Database`]: whether the transaction is durable is then unknown.
     pub async fn commit(self) -> Result<()> {
-        Ok(on!(self.0.0, |held| match held {
-            Held::Tx(tx) => tx.commit().await?,
-            // No constructor makes one; nothing would have been written in a transaction, so nothing is confirmed.
-            Held::Pooled(_) => return Err(StoreError::Database(sqlx::Error::PoolClosed)),
-        }))
+        match self.0.0 {
+            On::Sqlite(Held::Tx(tx)) => tx.commit().await?,
+            On::Postgres(Held::Tx(tx)) => tx.commit().await?,
+            // No constructor makes one: nothing was written in a transaction, so nothing is confirmed.
+            On::Sqlite(Held::Pooled(_)) | On::Postgres(Held::Pooled(_)) => {
+                return Err(StoreError::Database(sqlx::Error::PoolClosed));
+            }
+        }
+        Ok(())
     }
 }
 

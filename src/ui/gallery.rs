@@ -2,10 +2,11 @@
 //!
 //! With `COUNTERSIGN_PAGES=DIR` in the environment each page is written there as HTML beside the static files.
 
+mod clean;
 mod hostile;
 mod more;
 
-use std::fmt::Write as _;
+use std::{cell::RefCell, fmt::Write as _};
 
 use askama::Template;
 
@@ -80,8 +81,13 @@ fn frame(title: &str, section: Section, keys: Keys) -> Frame {
     }
 }
 
+thread_local! {
+    /// What was drawn on this thread, for the test that opens all pages in a browser.
+    static DRAWN: RefCell<Vec<(&'static str, String)>> = const { RefCell::new(Vec::new()) };
+}
+
 /// Draws a page, checks what must hold for each, and writes it out where that was asked for.
-fn page(file: &str, frame: &Frame, body: &impl Template) -> String {
+fn page(file: &'static str, frame: &Frame, body: &impl Template) -> String {
     let html = frame.page(body).expect("the templates render").into_string();
     for inline in [" style=", "<style", "<script>", " onclick=", " onload=", "javascript:\"", "href=\"http"] {
         assert!(!html.contains(inline), "{file}: {inline}");
@@ -91,11 +97,18 @@ fn page(file: &str, frame: &Frame, body: &impl Template) -> String {
     for used in html.split("<use href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap_or("")) {
         assert!(html.contains(&format!("<symbol id=\"{used}\"")), "{file}: {used} is not drawn");
     }
+    for paragraph in html.split("<p").skip(1).filter(|rest| rest.starts_with(['>', ' '])) {
+        let inside = paragraph.split("</p>").next().unwrap_or("");
+        for block in ["<details", "<div", "<ul", "<p>", "<table"] {
+            assert!(!inside.contains(block), "{file}: {block} ends the paragraph {}", &inside[..inside.len().min(120)]);
+        }
+    }
     let mut ids: Vec<&str> = html.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     ids.sort_unstable();
     for pair in ids.windows(2) {
         assert_ne!(pair[0], pair[1], "{file}: an id twice");
     }
+    DRAWN.with_borrow_mut(|drawn| drawn.push((file, html.clone())));
     #[expect(clippy::disallowed_methods, reason = "a switch of the person who looks at the pages, not of the product")]
     if let Some(folder) = std::env::var_os("COUNTERSIGN_PAGES") {
         let folder = std::path::Path::new(&folder);
@@ -359,6 +372,7 @@ fn candidate(view: View, deciding: bool) -> CandidatePage {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "a row of a fixture table has as many columns as the page")]
 fn row(
     sign: Sign,
     tool: &str,
@@ -579,7 +593,7 @@ fn queue() -> QueuePage {
 #[test]
 fn the_queue_groups_by_release_and_says_what_is_new() {
     let html = page("queue", &frame("Review queue", Section::Queue, Keys::List), &queue());
-    insta::assert_snapshot!(words(&html));
+    insta::assert_snapshot!("queue", words(&html));
 }
 
 #[test]
@@ -598,14 +612,14 @@ fn an_empty_queue_says_what_was_last_and_what_would_fill_it() {
         ..queue()
     };
     let html = page("queue-empty", &frame("Review queue", Section::Queue, Keys::List), &empty);
-    insta::assert_snapshot!(words(&html));
+    insta::assert_snapshot!("queue-empty", words(&html));
 }
 
 #[test]
 fn a_candidate_shows_the_diff_the_findings_the_evidence_and_the_decision() {
     let frame = frame("notes.export changed", Section::Queue, Keys::Candidate);
     let html = page("candidate", &frame, &candidate(View::Changes, true));
-    insta::assert_snapshot!(words(&html));
+    insta::assert_snapshot!("candidate", words(&html));
     let html = page("candidate-whole", &frame, &candidate(View::Whole, false));
     assert!(html.contains("Continue to the decision") && !html.contains("name=\"outcome\""));
     let html = page("candidate-raw", &frame, &candidate(View::Raw, true));

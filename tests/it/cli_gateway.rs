@@ -269,7 +269,7 @@ async fn an_older_version_is_not_taken() {
     let mut old = Registry::new(Policy::default());
     let release = old.publish("1.0.0", &[EXPORT, SEARCH]);
     old.approve(EXPORT, release);
-    gateway.served.desk().registry = old;
+    gateway.served.instead("/v1/pinsets/default/head", 200, old.head(0).to_json().expect("JSON"));
     let ran = gateway.pull().await;
     assert_eq!(ran.exit, 3);
     assert!(ran.stderr.contains("the registry went back from version 3 to version 2"), "{ran}");

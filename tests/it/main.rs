@@ -5,6 +5,8 @@
 mod canon;
 mod cli_gateway;
 mod cli_local;
+mod cli_operator;
+mod databases;
 mod descriptor;
 mod doubles;
 mod in_memory;
@@ -12,5 +14,7 @@ mod log;
 mod mcp_http;
 mod mcp_stdio;
 mod registry;
+mod service;
 mod shared;
+mod store;
 mod terminal;

@@ -36,16 +36,9 @@ pub(in crate::scan) fn decoded<'t>(from: &'t Text<'t>) -> Option<Decoded<'t>> {
             b if token_byte(b) => token(text, at, &mut builder, &mut tokens),
             _ => None,
         };
-        at = match end {
-            Some(end) => end,
-            None => {
-                let end = at + text[at..].chars().next().map_or(1, char::len_utf8);
-                builder.push(&text[at..end], at, end);
-                end
-            }
-        };
+        at = end.unwrap_or(at + 1);
     }
-    if builder.text == text { None } else { Some(Decoded { form: builder.finish(), tokens }) }
+    Some(Decoded { form: builder.finish()?, tokens })
 }
 
 /// A run of `%XX` that is UTF-8 together.
@@ -65,10 +58,10 @@ fn percent(text: &str, start: usize, builder: &mut Builder<'_>) -> Option<usize>
     // Characters of one byte keep their own three bytes as origin; that is nearly all of them.
     if piece.len() == piece.chars().count() {
         for (i, c) in piece.char_indices() {
-            builder.push_char(c, start + i * 3, start + i * 3 + 3);
+            builder.put_char(c, start + i * 3, start + i * 3 + 3);
         }
     } else {
-        builder.push(piece, start, end);
+        builder.put(piece, start, end);
     }
     Some(end)
 }
@@ -96,7 +89,7 @@ fn entity(text: &str, start: usize, builder: &mut Builder<'_>) -> Option<usize> 
             char::from_u32(code.ok()?)?
         }
     };
-    builder.push_char(c, start, start + length + 1);
+    builder.put_char(c, start, start + length + 1);
     Some(start + length + 1)
 }
 
@@ -108,7 +101,7 @@ fn tag(text: &str, start: usize, builder: &mut Builder<'_>) -> Option<usize> {
     if !matches!(plain, ' '..='~') {
         return None;
     }
-    builder.push_char(plain, start, end);
+    builder.put_char(plain, start, end);
     Some(end)
 }
 
@@ -125,12 +118,8 @@ fn token(text: &str, start: usize, builder: &mut Builder<'_>, tokens: &mut Vec<(
     {
         // Padding belongs to the token.
         end += text.as_bytes()[end..].iter().take(2).take_while(|b| **b == b'=').count();
-        builder.push(&piece, start, end);
+        builder.put(&piece, start, end);
         tokens.push((start, end));
-    } else {
-        for at in start..end {
-            builder.push(&text[at..=at], at, at + 1);
-        }
     }
     Some(end)
 }

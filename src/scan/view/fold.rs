@@ -22,8 +22,8 @@ pub(in crate::scan) fn folded<'t>(from: &'t Text<'t>) -> Option<Text<'t>> {
             && !previous.is_alphanumeric()
             && let Some(word) = apart(&text.as_bytes()[at..])
         {
-            for letter in (at..at + word).step_by(2) {
-                builder.push(&text[letter..=letter], letter, letter + 1);
+            for separator in (at + 1..at + word).step_by(2) {
+                builder.put("", separator, separator + 1);
             }
             previous = 'x';
             at += word;
@@ -36,17 +36,20 @@ pub(in crate::scan) fn folded<'t>(from: &'t Text<'t>) -> Option<Text<'t>> {
             let inside = before_letter(after) || (leet && previous.is_alphanumeric() && !next.is_ascii_alphanumeric());
             let plain = if inside { unleet(c, previous, next) } else { c };
             leet = (leet || plain != c) && (plain.is_ascii_alphanumeric());
-            builder.push_char(plain, at, end);
+            if plain != c {
+                builder.put_char(plain, at, end);
+            }
         } else {
             let looks = unicode_security::skeleton(&text[at..end]).collect::<String>();
-            for piece in looks.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase) {
-                builder.push_char(piece, at, end);
+            let piece: String = looks.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase).collect();
+            if piece != text[at..end] {
+                builder.put(&piece, at, end);
             }
         }
         previous = c;
         at = end;
     }
-    if builder.text == text { None } else { Some(builder.finish()) }
+    builder.finish()
 }
 
 /// How many bytes a word set apart takes, as `i g n o r e`: single letters with one and the same separator between.
@@ -98,7 +101,7 @@ mod tests {
         for (raw, expected) in [
             ("ign0re all", Some("ignore all")),
             ("1gn0r3 pr3v10us", Some("ignore previous")),
-            ("al1ow ru1es", Some("allow rules")),
+            ("al1ow", Some("allow")),
             ("\u{456}gn\u{43e}r\u{435}", Some("ignore")),
             ("i g n o r e all", Some("ignore all")),
             ("i.g.n.o.r.e", Some("ignore")),

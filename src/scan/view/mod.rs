@@ -22,7 +22,7 @@ pub(super) struct Text<'t> {
 }
 
 /// Where each byte of a form came from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Map {
     /// Byte for byte.
     Same,
@@ -62,30 +62,50 @@ fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// Builds a form piece by piece.
+/// Builds a form out of what changes; what lies between is copied.
 struct Builder<'s> {
     from: &'s Text<'s>,
     text: String,
     ranges: Vec<(u32, u32)>,
+    /// How far the source has been taken over.
+    taken: usize,
+    changed: bool,
 }
 
 impl<'s> Builder<'s> {
-    fn new(from: &'s Text<'s>) -> Self {
-        Self { from, text: String::with_capacity(from.text.len()), ranges: Vec::with_capacity(from.text.len()) }
+    const fn new(from: &'s Text<'s>) -> Self {
+        Self { from, text: String::new(), ranges: Vec::new(), taken: 0, changed: false }
     }
 
-    /// Adds a piece that the bytes `start..end` of the source became.
-    fn push(&mut self, piece: &str, start: usize, end: usize) {
+    /// Puts a piece in place of the bytes `start..end` of the source; an empty one drops them. Places come in order.
+    fn put(&mut self, piece: &str, start: usize, end: usize) {
+        self.copy_up_to(start);
         let range = (self.from.byte(start).0, self.from.byte(end.saturating_sub(1)).1);
         self.text.push_str(piece);
         self.ranges.resize(self.text.len(), range);
+        self.taken = end;
+        self.changed = true;
     }
 
-    fn push_char(&mut self, c: char, start: usize, end: usize) {
-        self.push(c.encode_utf8(&mut [0; 4]), start, end);
+    fn put_char(&mut self, c: char, start: usize, end: usize) {
+        self.put(c.encode_utf8(&mut [0; 4]), start, end);
     }
 
-    fn finish<'t>(self) -> Text<'t> {
-        Text { text: std::borrow::Cow::Owned(self.text), map: Map::Ranges(self.ranges) }
+    fn copy_up_to(&mut self, end: usize) {
+        self.text.push_str(&self.from.text[self.taken..end]);
+        match &self.from.map {
+            Map::Same => self.ranges.extend((self.taken..end).map(|at| (offset(at), offset(at + 1)))),
+            Map::Ranges(ranges) => self.ranges.extend_from_slice(&ranges[self.taken..end]),
+        }
+        self.taken = end;
+    }
+
+    /// The form, or `None` if nothing was put.
+    fn finish<'t>(mut self) -> Option<Text<'t>> {
+        if !self.changed {
+            return None;
+        }
+        self.copy_up_to(self.from.text.len());
+        Some(Text { text: std::borrow::Cow::Owned(self.text), map: Map::Ranges(self.ranges) })
     }
 }

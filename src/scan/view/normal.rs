@@ -2,7 +2,7 @@
 
 use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
 
-use super::{Builder, Map, Text};
+use super::{Builder, Text};
 
 /// Unicode's stream-safe bound on the marks that follow a letter; a longer pile is taken in parts, so that sorting it
 /// stays linear.
@@ -10,8 +10,8 @@ const MAX_MARKS: usize = 30;
 
 /// The form that most rules read.
 pub(in crate::scan) fn normal<'t>(from: &'t Text<'t>, unusual: bool) -> Text<'t> {
-    if !unusual && let Map::Same = from.map {
-        return Text { text: from.text.to_ascii_lowercase().into(), map: Map::Same };
+    if !unusual {
+        return Text { text: from.text.to_ascii_lowercase().into(), map: from.map.clone() };
     }
     let mut builder = Builder::new(from);
     let mut rest = from.text.char_indices().peekable();
@@ -19,10 +19,13 @@ pub(in crate::scan) fn normal<'t>(from: &'t Text<'t>, unusual: bool) -> Text<'t>
     while let Some((start, c)) = rest.next() {
         let mut end = start + c.len_utf8();
         if stripped(c) {
+            builder.put("", start, end);
             continue;
         }
         if c.is_ascii() && rest.peek().is_none_or(|(_, next)| next.is_ascii()) {
-            builder.push_char(c.to_ascii_lowercase(), start, end);
+            if c.is_ascii_uppercase() {
+                builder.put_char(c.to_ascii_lowercase(), start, end);
+            }
             continue;
         }
         cluster.clear();
@@ -37,11 +40,10 @@ pub(in crate::scan) fn normal<'t>(from: &'t Text<'t>, unusual: bool) -> Text<'t>
                 cluster.push(mark);
             }
         }
-        for piece in cluster.nfkc().filter(|c| !stripped(*c)).flat_map(char::to_lowercase) {
-            builder.push_char(piece, start, end);
-        }
+        let piece: String = cluster.nfkc().filter(|c| !stripped(*c)).flat_map(char::to_lowercase).collect();
+        builder.put(&piece, start, end);
     }
-    builder.finish()
+    builder.finish().unwrap_or_else(|| Text { text: from.text.as_ref().into(), map: from.map.clone() })
 }
 
 /// Characters that nobody sees: format and filler characters, variation selectors, tags.

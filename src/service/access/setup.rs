@@ -39,11 +39,10 @@ impl App {
         if self.access().has_admin() || self.read_only().is_some() {
             return Ok(None);
         }
-        let held = held.map(Secret::held);
-        if let Some(secret) = held.filter(|secret| !secret.reveal().is_empty()) {
-            if self.is_setup_secret(secret.reveal()).await? {
-                return Ok(Some(secret));
-            }
+        if let Some(held) = held
+            && self.is_setup_secret(held).await?
+        {
+            return Ok(Some(Secret::held(held)));
         }
         let secret = Secret::plain(self.core.rng.as_ref());
         let mut tx = self.core.writer.begin().await?;

@@ -88,9 +88,9 @@ fn dashboard() -> DashboardPage {
 }
 
 #[test]
-fn the_dashboard_says_first_what_needs_someone() {
+pub(super) fn the_dashboard_says_first_what_needs_someone() {
     let html = page("dashboard", &frame("3 things need someone now", Section::Dashboard, Keys::Few), &dashboard());
-    insta::assert_snapshot!(words(&html));
+    insta::assert_snapshot!("dashboard", words(&html));
     let step =
         |done, what: &str, href: &str, words: &str| FirstStep { done, what: what.into(), next: link(href, words) };
     let fresh = DashboardPage {
@@ -225,8 +225,6 @@ fn server() -> ServerPage {
             set: "default".to_owned(),
             href: "/pinsets/default".to_owned(),
             alias: "notes".to_owned(),
-            pins: Count(13),
-            waiting: Count(3),
         }],
         bind: Some(Bind {
             action: "/servers/com.example/notes/aliases".to_owned(),
@@ -275,11 +273,11 @@ fn server() -> ServerPage {
 }
 
 #[test]
-fn a_server_shows_what_it_lists_and_where_it_stands() {
+pub(super) fn a_server_shows_what_it_lists_and_where_it_stands() {
     let html = page("servers", &frame("Servers", Section::Servers, Keys::List), &servers());
     assert!(html.contains("&lt;b&gt;Pro&lt;/b&gt;"));
     let html = page("server", &frame("com.example/notes", Section::Servers, Keys::List), &server());
-    insta::assert_snapshot!(words(&html));
+    insta::assert_snapshot!("server", words(&html));
 }
 
 fn pinset() -> PinsetPage {
@@ -353,9 +351,9 @@ fn pinset() -> PinsetPage {
 }
 
 #[test]
-fn a_pin_set_shows_its_head_its_pins_and_what_it_denies() {
+pub(super) fn a_pin_set_shows_its_head_its_pins_and_what_it_denies() {
     let html = page("pinset", &frame("Pin set default", Section::Pinsets, Keys::List), &pinset());
-    insta::assert_snapshot!(words(&html));
+    insta::assert_snapshot!("pinset", words(&html));
     let row = |name: &str, version, good: Option<&str>, pins, policy: &str| PinsetRow {
         name: name.to_owned(),
         version,
@@ -431,9 +429,9 @@ fn check() -> CheckPage {
 }
 
 #[test]
-fn the_check_page_says_what_a_gateway_would_do() {
+pub(super) fn the_check_page_says_what_a_gateway_would_do() {
     let html = page("check", &frame("Check a tool list", Section::Check, Keys::List), &check());
-    insta::assert_snapshot!(words(&html));
+    insta::assert_snapshot!("check", words(&html));
     let wrong = CheckPage {
         answer: None,
         error: Some("Not JSON: syntax at byte 1 of the list. Paste the whole answer, from its first brace.".to_owned()),
@@ -444,7 +442,7 @@ fn the_check_page_says_what_a_gateway_would_do() {
 }
 
 #[test]
-fn the_log_says_in_words_what_each_entry_did() {
+pub(super) fn the_log_says_in_words_what_each_entry_did() {
     let entry = |index, when: &str, kind, sign, what: Html| EntryRow {
         index: Count(index),
         at: minute(when),
@@ -509,7 +507,7 @@ fn the_log_says_in_words_what_each_entry_did() {
         older: Some(link("/log?before=73950", "Older")),
     };
     let html = page("log", &frame("Log", Section::Log, Keys::List), &log);
-    insta::assert_snapshot!(words(&html));
+    insta::assert_snapshot!("log", words(&html));
     let entry = LogEntryPage {
         index: Count(74_000),
         size: Count(74_002),
@@ -535,7 +533,7 @@ fn the_log_says_in_words_what_each_entry_did() {
 }
 
 #[test]
-fn a_decision_is_shown_with_its_signatures_and_can_be_taken_back() {
+pub(super) fn a_decision_is_shown_with_its_signatures_and_can_be_taken_back() {
     let decision = DecisionPage {
         name: name("notes.export"),
         server: name("com.example/notes"),
@@ -606,7 +604,7 @@ fn a_decision_is_shown_with_its_signatures_and_can_be_taken_back() {
 }
 
 #[test]
-fn settings_say_what_each_thing_is_for() {
+pub(super) fn settings_say_what_each_thing_is_for() {
     let at = |title: &str| frame(title, Section::Settings, Keys::Few);
     let users = || vec!["Mira Sandoval".to_owned(), "Jonas Weber".to_owned()];
     page(
@@ -739,7 +737,7 @@ fn settings_say_what_each_thing_is_for() {
         },
     );
     page("settings-policy", &at("Policy of default"), &PolicyPage {
-        parts: parts(Part::Policy, true), notes: Vec::new(), sets: vec![tab("?set=default", "default", None, 0, true), tab("?set=prod", "prod", None, 0, false)], set: "default".to_owned(), digest: Short::hash("policy digest", Sha256::of(b"policy")), quorum: 1, error: None,
+        parts: parts(Part::Policy, true), notes: Vec::new(), sets: vec![Tab { count: None, ..tab("?set=default", "default", None, 0, true) }, Tab { count: None, ..tab("?set=prod", "prod", None, 0, false) }], set: "default".to_owned(), digest: Short::hash("policy digest", Sha256::of(b"policy")), quorum: 1, error: None,
         rules: vec![
             ("quorum", "1".to_owned(), "ballots that an approval takes"),
             ("quorum_risky", "2".to_owned(), "with a finding high or above, a capture, or a capability that grew"),
@@ -763,11 +761,11 @@ fn settings_say_what_each_thing_is_for() {
         fingerprint: Sha256::of(b"root").to_string(),
         command: "countersign trust https://pins.example -o trust.txt".to_owned(),
     });
-    insta::assert_snapshot!(words(&html));
+    insta::assert_snapshot!("settings-keys", words(&html));
 }
 
 #[test]
-fn the_doors_and_the_problems_say_what_to_do_next() {
+pub(super) fn the_doors_and_the_problems_say_what_to_do_next() {
     let html = page(
         "setup",
         &Frame::bare("Set up this registry"),
@@ -782,7 +780,7 @@ fn the_doors_and_the_problems_say_what_to_do_next() {
             who_error: None,
         },
     );
-    insta::assert_snapshot!(words(&html));
+    insta::assert_snapshot!("setup", words(&html));
     assert!(!html.contains("value=\"solo\" required checked"), "no outcome is preselected");
     page(
         "signin",

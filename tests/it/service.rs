@@ -1,0 +1,159 @@
+//! The service's core: opening, the commit queue, heads, the anchor, access; on both engines.
+
+mod access;
+mod anchor;
+mod heads;
+mod opening;
+mod queue;
+
+use std::sync::Arc;
+
+use countersign::{
+    canon::Sha256,
+    clock::{Span, Timestamp},
+    config::{Flags, Registry},
+    env::{ManualClock, SeededRng},
+    event::{Event, PolicySet},
+    pinset::FoldError,
+    review::{Policy, ReviewerId},
+    scan::Ruleset,
+    service::{App, OpenError, Opening, Placed, Step, Stop, Work},
+};
+
+use crate::databases::Fresh;
+
+/// A registry on a fresh database with a clock that is moved by hand.
+pub(crate) struct Bench<'a> {
+    pub(crate) fresh: &'a Fresh,
+    pub(crate) clock: ManualClock,
+}
+
+pub(crate) const START: i64 = 1_796_025_600_000_000;
+
+impl<'a> Bench<'a> {
+    pub(crate) fn new(fresh: &'a Fresh) -> Self {
+        Self { fresh, clock: ManualClock::at(Timestamp::from_micros(START).expect("in range")) }
+    }
+
+    pub(crate) fn settings(&self) -> Registry {
+        let flags = Flags { origin: Some("pins.example".to_owned()), ..Flags::default() };
+        let settings = Registry::load(&self.fresh.dir.path().join("data"), &flags, &Default::default());
+        Registry { database: self.fresh.database.clone(), ..settings.expect("usable") }
+    }
+
+    pub(crate) async fn open_with(&self, settings: &Registry, create: bool) -> Result<App, OpenError> {
+        static RULES: std::sync::LazyLock<Arc<Ruleset>> =
+            std::sync::LazyLock::new(|| Arc::new(Ruleset::builtin().expect("it passes its own examples")));
+        let opening = Opening { registry: settings, host: None, rules: Arc::clone(&RULES), create };
+        static SEED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        let seed = SEED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        App::open(opening, Arc::new(self.clock.clone()), Arc::new(SeededRng::new(seed))).await
+    }
+
+    pub(crate) async fn open(&self) -> App {
+        self.open_with(&self.settings(), true).await.expect("opens")
+    }
+
+    pub(crate) fn pass(&self, span: Span) {
+        self.clock.advance(span);
+    }
+}
+
+/// Waits for a condition that other tasks bring about, trying `push` before each look.
+pub(crate) async fn eventually(push: impl Fn(), condition: impl Fn() -> bool) {
+    let waiting = async {
+        while !condition() {
+            push();
+            tokio::task::spawn_blocking(std::thread::yield_now).await.expect("no panic");
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.expect("it came about");
+}
+
+/// Makes a pin set; refuses if it is there.
+#[derive(Clone)]
+pub(crate) struct AddSet(pub(crate) String);
+
+impl Step for AddSet {
+    type Done = Placed;
+    type Refused = &'static str;
+
+    async fn run(&self, work: &mut Work) -> Result<Placed, Stop<&'static str>> {
+        let pinset = self.0.parse().map_err(|_| Stop::Refused("no name of a set"))?;
+        if work.state().set(&pinset).is_some() {
+            return Err(Stop::Refused("is there"));
+        }
+        let by = ReviewerId::local_operator();
+        Ok(work.append(Event::PinsetCreated(PolicySet { pinset, policy: Policy::default(), by }))?)
+    }
+}
+
+/// Writes a row or a leaf first, and fails afterwards: what a careful step never does.
+pub(crate) struct Careless(pub(crate) &'static str);
+
+impl Step for Careless {
+    type Done = ();
+    type Refused = &'static str;
+
+    async fn run(&self, work: &mut Work) -> Result<(), Stop<&'static str>> {
+        let pinset: countersign::name::SetName = "careless".parse().expect("legal");
+        let set = PolicySet { pinset: pinset.clone(), policy: Policy::default(), by: ReviewerId::local_operator() };
+        work.append(Event::PinsetCreated(set.clone()))?;
+        work.audit("careless", "append", "careless", "");
+        match self.0 {
+            "refuse" => Err(Stop::Refused("changed its mind")),
+            "fold" => {
+                let twice = work.append(Event::PinsetCreated(set));
+                assert_eq!(twice, Err(FoldError::SetExists));
+                Err(Stop::Fold(FoldError::SetExists))
+            }
+            "database" => Ok(work.write().put_leaf(0, b"is there").await?),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+/// The log as anybody could check it: every leaf under the newest checkpoint, tiles and proofs included.
+pub(crate) async fn check_log(app: &App) -> u64 {
+    use countersign::{
+        log::{Bundle, Frontier, leaf_hash, note::Verifier, verify_consistency},
+        pinset::{State, trust::Trust},
+    };
+    let moment = app.moment();
+    let trust = Trust::first(&moment.trust.note).expect("a trust file");
+    let log: Verifier = trust.log().expect("names the log");
+    let size = moment.checkpoint.size;
+    let (mut state, mut tree) = (State::default(), Frontier::new());
+    let mut index = 0;
+    while let Some(bundle) = Bundle::holding(index, size) {
+        let bytes = app.bundle(bundle).await.expect("reads").expect("is covered");
+        for leaf in bundle.decode(&bytes).expect("a bundle") {
+            state.apply(index, leaf).expect("the log folds");
+            tree.append(leaf_hash(leaf));
+            let proof = app.inclusion(index).await.expect("a proof");
+            assert_eq!(proof.verify(leaf, &log).expect("verifies").size, size);
+            index += 1;
+            let mut conn = app.reader().conn().await.expect("a connection");
+            if let Some(note) = conn.checkpoint(index).await.expect("reads") {
+                let checkpoint = countersign::log::open_checkpoint(&note, &log).expect("signed");
+                assert_eq!((checkpoint.size, checkpoint.root), (index, tree.root()));
+                let proof = app.consistency(index, size).await.expect("a proof");
+                verify_consistency(index, &tree.root(), size, &moment.checkpoint.root, &proof).expect("a prefix");
+            }
+        }
+    }
+    assert_eq!((index, tree.root()), (size, moment.checkpoint.root));
+    for set in state.sets() {
+        let served = moment.state.set(set.name()).expect("is served");
+        assert_eq!(set.document(), served.document());
+        let document = countersign::canon::to_jcs(set.document().expect("published"));
+        let mut conn = app.reader().conn().await.expect("a connection");
+        let stored = conn.content(Sha256::of(&document)).await.expect("reads").expect("is kept");
+        assert_eq!(stored.bytes, document, "the store has what the fold says, byte for byte");
+        let head = moment.heads.get(set.name()).expect("has a head");
+        assert_eq!(head.version, set.document().expect("published").version);
+    }
+    let faults = app.reader().conn().await.expect("a connection").fsck().await.expect("answers");
+    assert_eq!(faults, []);
+    size
+}
