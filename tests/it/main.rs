@@ -13,6 +13,7 @@ mod in_memory;
 mod log;
 mod mcp_http;
 mod mcp_stdio;
+mod process;
 mod registry;
 mod scan;
 mod service;
