@@ -6,6 +6,7 @@ mod browser;
 use std::sync::Arc;
 
 use axum::{Router, extract::Path, http::header, response::IntoResponse, routing::get};
+use fantoccini::Locator;
 
 use self::browser::{Browser, Look};
 use super::{super::statics, *};
@@ -106,5 +107,33 @@ async fn the_box_opens_when_all_changes_were_on_screen_and_keys_move_the_focus()
     assert_eq!(run("return document.querySelector('[data-seen]').textContent").await, "5 of 5 were on screen");
     assert_eq!(run("return document.querySelector('[data-read]').checked").await, true);
     assert_eq!(browser.console().await, Vec::<String>::new());
+    browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_scripts_a_ballot_can_be_cast_and_nothing_is_offered_that_would_need_them() {
+    let Some(browser) = Browser::start().await else { return };
+    let base = serve(gallery()).await;
+    browser.look(Look { width: 1280, dark: false, scripts: false }).await;
+    browser.open(&format!("{base}/pages/candidate")).await;
+    let shown = async |selector: &str| {
+        let script = "const e = document.querySelector(arguments[0]); return !!e && e.checkVisibility()";
+        browser.client.execute(script, vec![selector.into()]).await.expect("the script runs")
+    };
+    for (selector, expected) in [
+        ("[data-read]", true),
+        ("button.sign", true),
+        ("textarea", true),
+        (".keys", false),
+        ("button kbd", false),
+        (".copy", false),
+    ] {
+        assert_eq!(shown(selector).await, expected, "{selector}");
+    }
+    let field = browser.client.find(Locator::Css("textarea[name=reason]")).await.expect("a reason");
+    field.send_keys("Agreed with the publisher.").await.expect("written");
+    browser.client.find(Locator::Css("[data-read]")).await.expect("a box").click().await.expect("ticked");
+    let valid = "return document.querySelector('#decide').checkValidity()";
+    assert_eq!(browser.client.execute(valid, Vec::new()).await.expect("the script runs"), true);
     browser.close().await;
 }
