@@ -115,11 +115,6 @@ impl Browser {
         Some(Self { client, driver, axe, _profile: profile })
     }
 
-    /// Whether axe-core is at hand.
-    pub(crate) const fn has_axe(&self) -> bool {
-        self.axe.is_some()
-    }
-
     /// Sets width, colours and scripts for the pages opened from now on.
     pub(crate) async fn look(&self, look: Look) {
         let scheme = if look.dark { "dark" } else { "light" };
