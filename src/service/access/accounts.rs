@@ -263,7 +263,8 @@ async fn set_reviewer(
     if work.state().reviewers().contains(reviewer) == active {
         return Ok(());
     }
-    let by = by.reviewer().unwrap_or_else(ReviewerId::local_operator);
+    // Who sets the registry up has no account before this one.
+    let by = by.reviewer().unwrap_or_else(|| reviewer.clone());
     work.append(Event::ReviewerSet(ReviewerSet { reviewer: reviewer.clone(), active, by: by.clone() }))?;
     if !active || work.state().reviewers().len() < 2 {
         return Ok(());
