@@ -82,6 +82,7 @@
 //! # Ok::<(), canon::Refused>(())
 //! ```
 
+
 pub mod clock;
 
 pub mod text;
@@ -123,6 +124,12 @@ pub mod store;
 
 #[cfg(feature = "server")]
 pub mod service;
+
+#[cfg(feature = "server")]
+pub mod web;
+
+#[cfg(feature = "server")]
+pub mod api;
 
 #[cfg(feature = "server")]
 #[cfg_attr(not(test), expect(dead_code, reason = "the handlers that fill these pages come with the service"))]

@@ -14,6 +14,7 @@ mod log;
 mod mcp_http;
 mod mcp_stdio;
 mod registry;
+mod scan;
 mod service;
 mod shared;
 mod store;

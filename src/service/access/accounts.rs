@@ -279,7 +279,7 @@ async fn set_reviewer(
 }
 
 /// Logs a policy, keeps it as a document, and voids the ballots that were given under the one before.
-pub(super) async fn set_policy<R>(work: &mut Work, set: PolicySet) -> Result<(), Stop<R>> {
+pub(in crate::service) async fn set_policy<R>(work: &mut Work, set: PolicySet) -> Result<(), Stop<R>> {
     let (at, pinset) = (work.now(), set.pinset.clone());
     let document = Content::new(set.policy.to_jcs(), JSON, true);
     work.append(Event::PolicySet(set))?;

@@ -12,18 +12,18 @@ use super::{super::statics, *};
 
 /// All pages of the gallery, by name: whatever the other tests draw.
 fn gallery() -> Vec<(&'static str, String)> {
-    the_queue_groups_by_release_and_says_what_is_new();
-    an_empty_queue_says_what_was_last_and_what_would_fill_it();
-    a_candidate_shows_the_diff_the_findings_the_evidence_and_the_decision();
-    a_stale_approval_keeps_the_reason_and_says_what_was_not_done();
-    more::the_dashboard_says_first_what_needs_someone();
-    more::a_server_shows_what_it_lists_and_where_it_stands();
-    more::a_pin_set_shows_its_head_its_pins_and_what_it_denies();
-    more::the_check_page_says_what_a_gateway_would_do();
-    more::the_log_says_in_words_what_each_entry_did();
-    more::a_decision_is_shown_with_its_signatures_and_can_be_taken_back();
-    more::settings_say_what_each_thing_is_for();
-    more::the_doors_and_the_problems_say_what_to_do_next();
+    queue::the_queue_groups_by_release_and_says_what_is_new();
+    queue::an_empty_queue_says_what_was_last_and_what_would_fill_it();
+    candidate::a_candidate_shows_the_diff_the_findings_the_evidence_and_the_decision();
+    candidate::a_stale_approval_keeps_the_reason_and_says_what_was_not_done();
+    overview::the_dashboard_says_first_what_needs_someone();
+    overview::a_server_shows_what_it_lists_and_where_it_stands();
+    overview::a_pin_set_shows_its_head_its_pins_and_what_it_denies();
+    around::the_check_page_says_what_a_gateway_would_do();
+    around::the_log_says_in_words_what_each_entry_did();
+    around::a_decision_is_shown_with_its_signatures_and_can_be_taken_back();
+    settings::settings_say_what_each_thing_is_for();
+    settings::the_doors_and_the_problems_say_what_to_do_next();
     hostile::markup_links_escapes_and_hidden_characters_are_inert_on_a_candidate();
     hostile::a_description_of_a_mebibyte_is_a_page_that_opens_at_once();
     DRAWN.take()
