@@ -8,8 +8,10 @@ use crate::web::{Web, layers, same_origin};
 
 /// Everything under one address: the API, and `pages`, whose writes must come from pages of this registry.
 pub fn router(web: &Web, pages: Router<Web>) -> Router {
-    let checked = || middleware::from_fn_with_state(web.clone(), same_origin);
-    let pages = if pages.has_routes() { pages.route_layer(checked()) } else { pages };
+    let pages = match pages.has_routes() {
+        true => pages.route_layer(middleware::from_fn_with_state(web.clone(), same_origin)),
+        false => pages,
+    };
     let (mut api, _) = routes().split_for_parts();
     if !web.settings().admin_apart {
         api = api.merge(watched());

@@ -101,7 +101,6 @@ pub async fn start(settings: &config::Serve, env: &Env) -> Result<Running, Failu
     let admin_address = admin.as_ref().map(TcpListener::local_addr).transpose()?;
     let setup = setup_link(&app, &settings.registry.data, &url).await?;
     let (stop, stopped) = watch::channel(false);
-    let mut served = JoinSet::new();
     let web = Web::new(
         app.clone(),
         web::Settings {
@@ -111,6 +110,7 @@ pub async fn start(settings: &config::Serve, env: &Env) -> Result<Running, Failu
             admin_apart: admin.is_some(),
         },
     );
+    let mut served = JoinSet::new();
     served.spawn(serve(listener, api::router(&web, Router::new()), stopped.clone()));
     if let Some(admin) = admin {
         served.spawn(serve(admin, api::admin_router(&web), stopped));

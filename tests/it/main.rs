@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod api;
 mod canon;
 mod cli_gateway;
 mod cli_local;
