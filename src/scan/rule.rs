@@ -20,9 +20,9 @@ pub(super) struct Rule {
     pub(super) id: String,
     pub(super) severity: Severity,
     pub(super) surface: Surface,
-    pub(super) message: String,
+    message: String,
     pub(super) matcher: Matcher,
-    pub(super) foreign_tool: bool,
+    foreign_tool: bool,
     unless_purpose: Vec<Regex>,
     places: Vec<Role>,
     /// Examples that must match, and examples that must not.
@@ -56,7 +56,12 @@ pub(super) struct Progress {
 #[derive(Debug)]
 pub(super) enum Found {
     Nothing,
-    Match(Range<usize>),
+    /// `excused` says that only `without` or the descriptor's purpose speaks against it. Both are the publisher's own
+    /// words, so an excuse lessens a finding and never silences it.
+    Match {
+        span: Range<usize>,
+        excused: bool,
+    },
     /// [`MAX_CLAUSES`] ended the search of this text.
     Cut,
 }
@@ -101,6 +106,16 @@ impl Rule {
         })
     }
 
+    /// What a finding says, and how much it weighs.
+    pub(super) fn verdict(&self, excused: bool) -> (Severity, String) {
+        if excused {
+            let message = format!("{} What stands around it, or what the tool is for, may excuse it.", self.message);
+            (Severity::Info, message)
+        } else {
+            (self.severity, self.message.clone())
+        }
+    }
+
     /// Whether the rule is for strings of this role.
     pub(super) fn is_for(&self, role: Role) -> bool {
         let parameter = role == Role::RequiredParameter && self.places.contains(&Role::Parameter);
@@ -108,12 +123,12 @@ impl Rule {
     }
 
     /// Whether what the rule looks for is what this descriptor says it is for.
-    pub(super) fn belongs(&self, purpose: &str) -> bool {
+    fn belongs(&self, purpose: &str) -> bool {
         self.unless_purpose.iter().any(|pattern| pattern.is_match(purpose.as_bytes()))
     }
 
-    /// Judges the place `at`, where one of the pattern's beginnings stands. `also` adds a condition that only the caller
-    /// can judge, on the match itself.
+    /// Judges the place `at`, where one of the pattern's beginnings stands. `foreign` judges the matched words, if the
+    /// rule asks for a foreign tool; `purpose` is what the descriptor says it is for.
     ///
     /// Places come in order, and each clause is judged once. A pattern reaches a bounded number of words ahead, so the
     /// work over a whole text is a constant times its length.
@@ -122,7 +137,8 @@ impl Rule {
         text: &[u8],
         at: usize,
         progress: &mut Progress,
-        also: impl FnOnce(&[u8]) -> bool,
+        purpose: &str,
+        foreign: impl FnOnce(&[u8]) -> bool,
     ) -> Found {
         let Matcher::Clause { find, with, without, .. } = &self.matcher else { return Found::Nothing };
         if at < progress.judged || progress.matches > MAX_CLAUSES {
@@ -139,11 +155,13 @@ impl Rule {
         }
         let clause = clause::around(text, found.range());
         let inside = &text[clause.clone()];
-        let fits = with.iter().all(|p| p.is_match(inside))
-            && !without.iter().any(|p| p.is_match(inside))
-            && also(&text[found.range()]);
-        progress.judged = if fits { clause.end } else { found.end() };
-        if fits { Found::Match(found.range()) } else { Found::Nothing }
+        let fits = with.iter().all(|p| p.is_match(inside)) && (!self.foreign_tool || foreign(&text[found.range()]));
+        if !fits {
+            return Found::Nothing;
+        }
+        let excused = without.iter().any(|p| p.is_match(inside)) || self.belongs(purpose);
+        progress.judged = if excused { found.end() } else { clause.end };
+        Found::Match { span: found.range(), excused }
     }
 }
 

@@ -148,7 +148,7 @@ impl Ruleset {
             message: format!("{message} in {example:?}"),
         })?;
         let report = self.scan_release(&descriptors.iter().collect::<Vec<_>>());
-        let found = report.findings.iter().any(|finding| finding.rule == rule.id);
+        let found = report.findings.iter().any(|f| f.rule == rule.id && f.severity == rule.severity);
         if found == expected {
             Ok(())
         } else {
