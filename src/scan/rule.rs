@@ -32,11 +32,18 @@ pub(super) struct Rule {
 #[derive(Debug)]
 pub(super) enum Matcher {
     /// A pattern over lower-case text with conditions on the clause around it.
-    Clause { find: meta::Regex, literals: Vec<Vec<u8>>, with: Vec<Regex>, without: Vec<Regex> },
+    Clause { find: meta::Regex, beginnings: Beginnings, with: Vec<Regex>, without: Vec<Regex> },
     /// A pattern over the string as written.
     Raw(Regex),
     /// Code.
     Check(Check),
+}
+
+/// How a pattern can begin: with one of these texts, and only at a word's start if `word`.
+#[derive(Debug)]
+pub(super) struct Beginnings {
+    pub(super) literals: Vec<Vec<u8>>,
+    pub(super) word: bool,
 }
 
 /// A lazy automaton of this size holds any pattern here; a pattern that needs more doesn't compile.
@@ -88,7 +95,10 @@ impl Rule {
                 let expanded = expand(text, words).map_err(&wrong)?;
                 let beginnings = literals(&expanded);
                 let literals = beginnings.ok_or_else(|| wrong("find could begin with anything".to_owned()))?;
-                Matcher::Clause { find: anchored(&expanded).map_err(&wrong)?, literals, with, without }
+                // An alternative further on may begin anywhere, so only a pattern that is one group counts.
+                let word = expanded.starts_with(r"\b") && alternatives(&expanded) == 1;
+                let beginnings = Beginnings { literals, word };
+                Matcher::Clause { find: anchored(&expanded).map_err(&wrong)?, beginnings, with, without }
             }
             (None, Some(check)) => Matcher::Check(check),
             _ => return Err(wrong("either find or check".to_owned())),
@@ -191,9 +201,34 @@ fn literals(pattern: &str) -> Option<Vec<Vec<u8>>> {
     useful.then_some(literals)
 }
 
+/// How many alternatives a pattern has at its top that don't begin at a word's start, and one for the first.
+fn alternatives(pattern: &str) -> usize {
+    let (mut depth, mut class, mut escaped, mut count) = (0_usize, false, false, 1);
+    for (at, b) in pattern.bytes().enumerate() {
+        match b {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'[' => class = true,
+            b']' => class = false,
+            b'(' if !class => depth += 1,
+            b')' if !class => depth = depth.saturating_sub(1),
+            b'|' if !class && depth == 0 && !pattern[at + 1..].starts_with(r"\b") => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_begins_at_words_only_if_all_its_alternatives_do() {
+        for (pattern, count) in [(r"\b(?:a|b)", 1), (r"\ba|\bb", 1), (r"\ba|b", 2), (r"\b[|]\|", 1)] {
+            assert_eq!(alternatives(pattern), count, "{pattern}");
+        }
+    }
 
     #[test]
     fn a_patterns_first_letters_are_known() {
