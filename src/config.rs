@@ -136,6 +136,8 @@ pub struct Limits {
     pub password_hashers: usize,
     /// Requests a client address may make in a minute.
     pub requests_per_minute: u32,
+    /// Requests that are worked on at once; the next one is told to come back. Each may hold a body of 8 MiB.
+    pub requests_at_once: usize,
 }
 
 /// A setting can't be used: which, and what to do about it.
@@ -341,7 +343,13 @@ impl HeadsFile {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { read_connections: 8, write_queue: 1_024, password_hashers: 2, requests_per_minute: 1_200 }
+        Self {
+            read_connections: 8,
+            write_queue: 1_024,
+            password_hashers: 2,
+            requests_per_minute: 1_200,
+            requests_at_once: 256,
+        }
     }
 }
 
@@ -350,12 +358,13 @@ impl Limits {
         let in_range = (1..=256).contains(&self.read_connections)
             && (1..=65_536).contains(&self.write_queue)
             && (1..=64).contains(&self.password_hashers)
-            && (1..=10_000_000).contains(&self.requests_per_minute);
+            && (1..=10_000_000).contains(&self.requests_per_minute)
+            && (1..=65_536).contains(&self.requests_at_once);
         if in_range {
             return Ok(self);
         }
         let why = "read_connections 1 to 256, write_queue 1 to 65536, password_hashers 1 to 64, \
-                   requests_per_minute 1 to 10000000";
+                   requests_per_minute 1 to 10000000, requests_at_once 1 to 65536";
         Err(ConfigError { setting: "limits", why: why.to_owned() })
     }
 }

@@ -125,7 +125,12 @@ pub mod store;
 pub mod service;
 
 #[cfg(feature = "server")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the handlers that fill these pages come with the service"))]
+pub mod web;
+
+#[cfg(feature = "server")]
+pub mod api;
+
+#[cfg(feature = "server")]
 mod ui;
 
 #[cfg(feature = "server")]

@@ -47,11 +47,14 @@
     if (places.length && "IntersectionObserver" in window) {
       const said = $("[data-seen]");
       const seen = new Set();
+      let open = false;
+      box.addEventListener("click", (event) => { if (!open) event.preventDefault(); });
       const tell = () => {
         const all = seen.size === places.length;
         said.hidden = false;
         said.textContent = places.length > 1 ? `${seen.size} of ${places.length} were on screen` : (all ? "its end was on screen" : "its end wasn’t on screen yet");
-        box.disabled = !all && !box.checked;
+        open = all || box.checked;
+        box.setAttribute("aria-disabled", String(!open));
       };
       const observer = new IntersectionObserver((entries) => {
         entries.filter((entry) => entry.isIntersecting).forEach((entry) => { seen.add(entry.target); observer.unobserve(entry.target); });
@@ -61,9 +64,6 @@
       tell();
     }
   }
-  /* A box that is not open yet must not make the form look complete. */
-  $$("form").forEach((form) => form.addEventListener("submit", () => { if (box && box.disabled) box.disabled = false; }));
-
   /* Beginnings of a reason: fill the field, leave the cursor at the end. */
   $$(".tpl a[href^='#reason=']").forEach((link) => link.addEventListener("click", (event) => {
     event.preventDefault();
@@ -158,7 +158,7 @@
   let going = false;
   document.addEventListener("keydown", (event) => {
     if (!on || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (event.target.closest("input, textarea, select, dialog, [contenteditable]")) return;
+    if (event.target instanceof Element && event.target.closest("input, textarea, select, dialog, [contenteditable]")) return;
     if (going && places[event.key]) { event.preventDefault(); location.href = places[event.key][0]; return; }
     going = event.key === "g";
     if (going) { setTimeout(() => { going = false; }, 1500); return; }

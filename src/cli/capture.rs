@@ -86,7 +86,7 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
         .next(format_args!("{} holds what came in; capture again before attesting", args.output.display())))
 }
 
-fn from_file(file: &PathBuf, env: &mut Env) -> Result<Capture, Failure> {
+fn from_file(file: &std::path::Path, env: &mut Env) -> Result<Capture, Failure> {
     let bytes = files::read(env, file, MAX_CAPTURE_BYTES)?;
     let mut capture = files::capture(file, &bytes)?;
     let at = Some(env.clock.now());

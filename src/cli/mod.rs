@@ -20,6 +20,7 @@ mod pull;
 mod registry;
 mod sarif;
 mod scan;
+pub mod serve;
 mod trust;
 
 use std::ffi::OsString;
@@ -58,6 +59,8 @@ struct Cli {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Serve(serve::Args),
+    Admin(admin::Args),
     Keygen(keygen::Args),
     Digest(digest::Args),
     Diff(diff::Args),
@@ -68,7 +71,6 @@ enum Command {
     Trust(trust::Args),
     Pull(pull::Args),
     Check(check::Args),
-    Admin(admin::Args),
 }
 
 /// Runs one command line; the first argument is the program's name.
@@ -86,6 +88,8 @@ pub async fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Exi
 
 async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
     match command {
+        Command::Serve(args) => serve::run(args, env).await,
+        Command::Admin(args) => admin::run(args, env).await,
         Command::Keygen(args) => keygen::run(args, env),
         Command::Digest(args) => digest::run(args, env),
         Command::Diff(args) => diff::run(args, env),
@@ -96,7 +100,6 @@ async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
         Command::Trust(args) => trust::run(args, env).await,
         Command::Pull(args) => pull::run(args, env).await,
         Command::Check(args) => check::run(args, env),
-        Command::Admin(args) => admin::run(args, env).await,
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Further headers of each request.
-pub(super) type Headers = HeaderMap;
+pub type Headers = HeaderMap;
 
 /// A body that is no answer is read this far, to find the error message in it.
 const MAX_ERROR_BODY: usize = 64 << 10;
@@ -79,7 +79,7 @@ impl Http {
         let ends = (run.clock.now() + limit).min(run.ends);
         let clock = run.clock;
         let outcome = tokio::select! {
-            outcome = self.exchange(run, method, id, request.to_line(Some(id))) => Some(outcome),
+            outcome = self.exchange(run, method, id, request.into_line(Some(id))) => Some(outcome),
             () = clock.until(ends) => None,
         };
         let (answer, session) = outcome.unwrap_or_else(|| Err(run.too_late(method, limit)))?;
@@ -94,7 +94,7 @@ impl Http {
         let method = notification.method();
         let limit = run.options.request;
         let status = tokio::select! {
-            sent = self.post(method, notification.to_line(None)) => sent?.status(),
+            sent = self.post(method, notification.into_line(None)) => sent?.status(),
             () = run.clock.until((run.clock.now() + limit).min(run.ends)) => return Err(run.too_late(method, limit)),
         };
         if status.is_success() { Ok(()) } else { Err(Fault::Status { method, status: status.as_u16() }) }

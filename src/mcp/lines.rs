@@ -66,13 +66,13 @@ impl Lines {
     pub(super) async fn send(&mut self, run: &Run<'_>, request: Request<'_>) -> Result<u64, Fault> {
         let id = self.next_id;
         self.next_id += 1;
-        self.write(run, request.to_line(Some(id))).await?;
+        self.write(run, request.into_line(Some(id))).await?;
         Ok(id)
     }
 
     /// Sends a notification.
     pub(super) async fn notify(&mut self, run: &Run<'_>, notification: Request<'_>) -> Result<(), Fault> {
-        self.write(run, notification.to_line(None)).await
+        self.write(run, notification.into_line(None)).await
     }
 
     /// Says that the answer to `id` is of no interest any more.

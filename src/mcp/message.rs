@@ -96,7 +96,7 @@ impl<'a> Request<'a> {
     }
 
     /// The request under this id, as one line without its end.
-    pub(super) fn to_line(mut self, id: Option<u64>) -> Vec<u8> {
+    pub(super) fn into_line(mut self, id: Option<u64>) -> Vec<u8> {
         self.id = id;
         // Strings and numbers only: there is nothing in it that serde_json could refuse.
         serde_json::to_vec(&self).unwrap_or_default()

@@ -1,14 +1,16 @@
 //! What gateways get: heads with their proofs, pins, documents, and verdicts. Reads only.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
-use super::{App, Moment, NoProof};
+use super::{App, Moment, NoProof, commit::JSON};
 use crate::{
     canon::Sha256,
     descriptor::{Descriptor, Listed},
     name::{Kind, ServerName, SetName},
     pinset::{
-        Pin, PinEvidence, PinSet,
+        Pin, PinEvidence, PinSet, PinsDocument, SetDocument,
         verdict::{self, Action, Answer, Judged, Listing, Scan, Verdict},
         verify::{HeadAnswer, Refused},
     },
@@ -126,33 +128,74 @@ pub fn pins(moment: &Moment, set: &SetName, kind: Option<Kind>, name: &str) -> O
 
 /// A document, if the reader may have it. What only reviewers may see and what isn't there look the same to others.
 ///
+/// Besides what is kept as documents these are the leaves of decisions and the scanner's rules.
+///
 /// # Errors
 /// [`StoreError`].
 pub async fn content(app: &App, sha256: Sha256, sees_reviews: bool) -> Result<Option<Content>, StoreError> {
-    let content = app.reader().conn().await?.content(sha256).await?;
-    Ok(content.filter(|content| content.readable || sees_reviews))
+    let mut conn = app.reader().conn().await?;
+    if let Some(content) = conn.content(sha256).await? {
+        return Ok(Some(content).filter(|content| content.readable || sees_reviews));
+    }
+    if let Some(decided) = conn.decision(sha256).await? {
+        let leaf = conn.leaf(decided.log_index).await?.filter(|leaf| Sha256::of(leaf) == sha256);
+        return Ok(leaf.map(|leaf| Content::new(leaf, JSON, true)));
+    }
+    if app.rules().sha256() == sha256 {
+        return Ok(Some(Content::new(app.rules().document().to_vec(), JSON, true)));
+    }
+    let pack = app.rules().packs().iter().find(|(_, _, digest)| *digest == sha256);
+    Ok(pack.map(|(_, text, _)| Content::new(text.clone(), "application/toml", true)))
 }
 
-/// Judges lists against the newest version of a set. `None` if there is no such set.
+/// A set document or a document of pins, if it is one of this set's.
 ///
 /// # Errors
-/// [`StoreError`] from looking up reviews.
-pub async fn check(app: &App, set: &SetName, listings: &[Listing<'_>]) -> Result<Option<Checked>, StoreError> {
-    let moment = app.moment();
-    let Some(pin_set) = moment.pin_set(set) else { return Ok(None) };
-    let answer = verdict::judge(pin_set, listings, scan(app, pin_set), app.clock().now());
-    explained(app, set, pin_set, answer).await.map(Some)
+/// [`StoreError`].
+pub async fn set_document(app: &App, set: &SetName, sha256: Sha256) -> Result<Option<Vec<u8>>, StoreError> {
+    let content = app.reader().conn().await?.content(sha256).await?.filter(|content| content.readable);
+    let of_set = |bytes: &Vec<u8>| {
+        SetDocument::parse(bytes).is_ok_and(|document| document.name == *set)
+            || PinsDocument::parse(bytes).is_ok_and(|document| document.set == *set)
+    };
+    // Most are of the newest version, which is known without reading them again.
+    let newest = app.moment().pin_set(set).is_some_and(|known| {
+        known.sha256() == sha256 || known.document().aliases.values().any(|alias| alias.pins_sha256 == sha256)
+    });
+    Ok(content.map(|content| content.bytes).filter(|bytes| newest || of_set(bytes)))
+}
+
+/// Verdicts, before reviews are looked up to explain them.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    set: SetName,
+    pin_set: Arc<PinSet>,
+    answer: Answer,
+}
+
+/// Judges lists against the newest version of a set. `None` if there is no such set. Scans what isn't approved, so a
+/// long list takes its time.
+pub fn judge(app: &App, set: &SetName, listings: &[Listing<'_>]) -> Option<Judgement> {
+    let pin_set = Arc::clone(app.moment().pin_set(set)?);
+    let answer = verdict::judge(&pin_set, listings, scan(app, &pin_set), app.clock().now());
+    Some(Judgement { set: set.clone(), pin_set, answer })
 }
 
 /// Judges one descriptor before dispatch. `None` if there is no such set.
-///
-/// # Errors
-/// [`StoreError`] from looking up reviews.
-pub async fn dispatch(app: &App, set: &SetName, name: &str, item: &Listed) -> Result<Option<Checked>, StoreError> {
-    let moment = app.moment();
-    let Some(pin_set) = moment.pin_set(set) else { return Ok(None) };
-    let answer = verdict::dispatch(pin_set, name, item, scan(app, pin_set), app.clock().now());
-    explained(app, set, pin_set, answer).await.map(Some)
+pub fn judge_dispatch(app: &App, set: &SetName, name: &str, item: &Listed) -> Option<Judgement> {
+    let pin_set = Arc::clone(app.moment().pin_set(set)?);
+    let answer = verdict::dispatch(&pin_set, name, item, scan(app, &pin_set), app.clock().now());
+    Some(Judgement { set: set.clone(), pin_set, answer })
+}
+
+impl Judgement {
+    /// The answer, with where the review of each item stands.
+    ///
+    /// # Errors
+    /// [`StoreError`] from looking up reviews.
+    pub async fn explained(self, app: &App) -> Result<Checked, StoreError> {
+        explained(app, &self.set, &self.pin_set, self.answer).await
+    }
 }
 
 /// Scans with the rules that the set names, or says that it can't.

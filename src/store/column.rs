@@ -48,7 +48,7 @@ macro_rules! column {
 /// Types that documents write as a string stand as that string.
 macro_rules! words {
     ($($type:ty),+ $(,)?) => {
-        $(column!($type as String, to_word, from_word);)+
+        $(column!($type as String, to_word, |word| from_word(&word));)+
     };
 }
 
@@ -85,7 +85,7 @@ fn to_word<T: Serialize>(value: &T) -> Result<String, BoxDynError> {
     }
 }
 
-fn from_word<T: DeserializeOwned>(word: String) -> Result<T, BoxDynError> {
-    let word: StrDeserializer<'_, serde::de::value::Error> = StrDeserializer::new(&word);
+fn from_word<T: DeserializeOwned>(word: &str) -> Result<T, BoxDynError> {
+    let word: StrDeserializer<'_, serde::de::value::Error> = StrDeserializer::new(word);
     T::deserialize(word).map_err(Into::into)
 }

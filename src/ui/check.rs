@@ -87,14 +87,19 @@ impl Answer {
             (self.headline()),
             "\">"
         );
-        let mut x = 0;
-        for (action, class) in [(Action::Block, "c-red"), (Action::Quarantine, "c-amber"), (Action::Allow, "c-green")] {
-            let width = self.count(action) * WIDTH / total;
-            if width > 0 {
-                out.tag("<rect class=\"").tag(class).tag("\" height=\"8\" x=\"").show(x).tag("\" width=\"");
-                out.show(width.saturating_sub(3)).tag("\"/>");
-            }
-            x += width;
+        let shares: Vec<(u64, &'static str)> =
+            [(Action::Block, "c-red"), (Action::Quarantine, "c-amber"), (Action::Allow, "c-green")]
+                .into_iter()
+                .map(|(action, class)| (self.count(action), class))
+                .filter(|(count, _)| *count > 0)
+                .collect();
+        let mut before = 0;
+        for (count, class) in &shares {
+            let (from, to) = (before * WIDTH / total, (before + count) * WIDTH / total);
+            let gap = if before + count < total { 3 } else { 0 };
+            out.tag("<rect class=\"").tag(class).tag("\" height=\"8\" x=\"").show(from).tag("\" width=\"");
+            out.show((to - from).saturating_sub(gap).max(1)).tag("\"/>");
+            before += count;
         }
         out.tag("</svg>");
         out

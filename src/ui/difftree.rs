@@ -5,6 +5,7 @@
 //! ([`Hit`]) are set beside the line that they are about, or beside the nearest line above it that is drawn.
 
 mod align;
+mod array;
 mod order;
 mod tree;
 mod words;
@@ -101,7 +102,6 @@ pub(crate) struct Input<'a> {
 pub(crate) struct DiffTree {
     html: Html,
     changes: usize,
-    marks: u64,
 }
 
 /// One line of the tree.
@@ -182,17 +182,12 @@ impl DiffTree {
                 .tag("<span>Marks stand in place of the characters; the bytes are in <a href=\"");
             html.text(input.page).tag("?view=raw\">raw bytes</a>.</span></div>");
         }
-        Ok(Self { html, changes, marks: legend.total() })
+        Ok(Self { html, changes })
     }
 
     /// How many places differ: what a reviewer says to have read.
     pub(crate) const fn changes(&self) -> usize {
         self.changes
-    }
-
-    /// How many characters were marked.
-    pub(crate) const fn marks(&self) -> u64 {
-        self.marks
     }
 }
 

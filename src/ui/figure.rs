@@ -30,12 +30,6 @@ impl Short {
     pub(crate) const fn key(hash: Sha256) -> Self {
         Self { what: "key id", recipe: "spki-sha256", hash }
     }
-
-    /// The same hash in running text, where nothing opens: for a title or a sentence.
-    pub(crate) fn words(&self) -> String {
-        let hex = self.hash.to_string();
-        format!("{}…{}", &hex[..8], &hex[56..])
-    }
 }
 
 impl fmt::Display for Short {
@@ -64,9 +58,4 @@ impl fmt::Display for Count {
 /// `1 tool`, `1,204 tools`: a count with its word.
 pub(crate) fn count(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(n), if n == 1 { one } else { many })
-}
-
-/// A length in bytes, exact: `123,456 bytes`.
-pub(crate) fn bytes(n: u64) -> String {
-    count(n, "byte", "bytes")
 }

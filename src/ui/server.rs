@@ -69,8 +69,6 @@ pub(crate) struct AliasRow {
     pub(crate) set: String,
     pub(crate) href: String,
     pub(crate) alias: String,
-    pub(crate) pins: Count,
-    pub(crate) waiting: Count,
 }
 
 /// The form that binds an alias.

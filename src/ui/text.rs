@@ -4,7 +4,7 @@
 //! but what holds a mark, a change or a hit never is. [`person`] is the one exception: the text as a client would draw it,
 //! to be set beside the marked one.
 
-use std::{borrow::Cow, collections::BTreeMap, ops::Range};
+use std::{collections::BTreeMap, ops::Range};
 
 use super::html::{Html, html, number};
 use crate::text::{Class, Reading, Spot, What, class, code_point, describe, script, spots};
@@ -36,7 +36,7 @@ pub(crate) enum Lines {
 
 /// The marks that a box used, each with its name and how often: printed below it, where keyboards and phones find it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Legend(BTreeMap<Cow<'static, str>, Entry>);
+pub(crate) struct Legend(BTreeMap<String, Entry>);
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Entry {
@@ -55,8 +55,8 @@ const AROUND: usize = 80;
 const MIN_FOLD: usize = 160;
 /// What one text may put on a page, folded parts included: 64 KiB. The rest is in the raw view, in pages.
 const MAX_BYTES: usize = 64 << 10;
-/// Marks that one text may put on a page; each is markup of about a hundred bytes.
-const MAX_MARKS: usize = 2_000;
+/// Marks that one text may put on a page; a screen full of them says enough, and each is a hundred bytes of markup.
+const MAX_MARKS: usize = 400;
 
 impl<'a> Outside<'a> {
     /// Reads `text` as prose or as a name.
@@ -213,9 +213,9 @@ fn look_alike(html: &mut Html, letter: char, like: char) {
 }
 
 impl Legend {
-    fn mark(&mut self, label: &Cow<'static, str>, first: char, class: Class, count: usize) {
+    fn mark(&mut self, label: &str, first: char, class: Class, count: usize) {
         let new = || Entry { what: describe(first, class).to_owned(), letter: None, count: 0 };
-        self.0.entry(label.clone()).or_insert_with(new).count += count as u64;
+        self.0.entry(label.to_owned()).or_insert_with(new).count += count as u64;
     }
 
     fn look_alike(&mut self, letter: char, like: char) {
@@ -224,12 +224,7 @@ impl Legend {
             letter: Some(letter),
             count: 0,
         };
-        self.0.entry(code_point(letter).into()).or_insert_with(new).count += 1;
-    }
-
-    /// How many characters were marked.
-    pub(crate) fn total(&self) -> u64 {
-        self.0.values().map(|entry| entry.count).sum()
+        self.0.entry(code_point(letter)).or_insert_with(new).count += 1;
     }
 
     /// Whether nothing was marked.
@@ -371,7 +366,7 @@ mod tests {
         assert!(visible.contains("hidden here"), "{visible}");
         assert_eq!(html.matches("<details").count(), 2);
 
-        let hit = block(&"word ".repeat(800), &[2_500..2_504]);
+        let hit = block(&"word ".repeat(800), std::slice::from_ref(&(2_500..2_504)));
         assert_eq!(hit.as_str().matches("<details").count(), 2);
     }
 

@@ -152,6 +152,24 @@ pub(crate) fn test_modules(tokens: &[Token]) -> Vec<std::ops::Range<usize>> {
     found
 }
 
+/// The names of the modules that are declared under `#[cfg(test)]` and lie in files of their own.
+pub(crate) fn test_declarations(tokens: &[Token]) -> Vec<String> {
+    let text = |i: usize| tokens.get(i).map_or("", |t| t.text.as_str());
+    let attribute = ["#", "[", "cfg", "(", "test", ")", "]"];
+    let starts = (0..tokens.len()).filter(|at| attribute.iter().enumerate().all(|(i, word)| text(at + i) == *word));
+    let declared = starts.filter_map(|at| {
+        let mut at = at + attribute.len();
+        while text(at) == "#" {
+            at = closing(tokens, at + 1);
+        }
+        if text(at) == "pub" {
+            at = if text(at + 1) == "(" { closing(tokens, at + 1) } else { at + 1 };
+        }
+        (text(at) == "mod" && text(at + 2) == ";").then(|| text(at + 1).to_owned())
+    });
+    declared.collect()
+}
+
 /// The paths that begin with `crate`, `$crate`, `super` or `self::super`, with groups opened, each with its line and how
 /// many inline modules it stands in. `super` levels are kept as segments.
 pub(crate) fn own_paths(tokens: &[Token]) -> Vec<(Vec<String>, usize, usize)> {

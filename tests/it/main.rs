@@ -2,9 +2,11 @@
 
 #![cfg(test)]
 
+mod api;
 mod canon;
 mod cli_gateway;
 mod cli_local;
+mod cli_operator;
 mod databases;
 mod descriptor;
 mod doubles;
@@ -12,6 +14,7 @@ mod in_memory;
 mod log;
 mod mcp_http;
 mod mcp_stdio;
+mod process;
 mod registry;
 mod scan;
 mod service;

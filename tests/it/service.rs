@@ -16,6 +16,7 @@ use countersign::{
     event::{Event, PolicySet},
     pinset::FoldError,
     review::{Policy, ReviewerId},
+    scan::Ruleset,
     service::{App, OpenError, Opening, Placed, Step, Stop, Work},
 };
 
@@ -41,7 +42,9 @@ impl<'a> Bench<'a> {
     }
 
     pub(crate) async fn open_with(&self, settings: &Registry, create: bool) -> Result<App, OpenError> {
-        let opening = Opening { registry: settings, host: None, ruleset: Sha256::of(b"rules"), create };
+        static RULES: std::sync::LazyLock<Arc<Ruleset>> =
+            std::sync::LazyLock::new(|| Arc::new(Ruleset::builtin().expect("it passes its own examples")));
+        let opening = Opening { registry: settings, host: None, rules: Arc::clone(&RULES), create };
         static SEED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
         let seed = SEED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         App::open(opening, Arc::new(self.clock.clone()), Arc::new(SeededRng::new(seed))).await
@@ -104,6 +107,7 @@ impl Step for Careless {
                 assert_eq!(twice, Err(FoldError::SetExists));
                 Err(Stop::Fold(FoldError::SetExists))
             }
+            "panic" => panic!("a bug in a step"),
             "database" => Ok(work.write().put_leaf(0, b"is there").await?),
             other => panic!("{other}"),
         }

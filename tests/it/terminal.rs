@@ -56,6 +56,19 @@ impl Desk {
         self
     }
 
+    /// What a command gets from outside at this desk; nobody reads what it prints.
+    pub(crate) fn env(&self) -> Env {
+        Env {
+            clock: Arc::clone(&self.clock),
+            rng: Arc::new(SeededRng::new(self.seed)),
+            vars: self.vars.clone(),
+            stdin: Box::new(io::empty()),
+            stdout: Box::new(io::sink()),
+            stderr: Box::new(io::sink()),
+            terminal: self.terminal,
+        }
+    }
+
     /// Runs `countersign` with these arguments and nothing on standard input.
     pub(crate) async fn run<A: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ran {
         self.run_with(args, b"").await
@@ -68,15 +81,10 @@ impl Desk {
         stdin: &[u8],
     ) -> Ran {
         let (stdout, stderr) = (Kept::default(), Kept::default());
-        let mut env = Env {
-            clock: Arc::clone(&self.clock),
-            rng: Arc::new(SeededRng::new(self.seed)),
-            vars: self.vars.clone(),
-            stdin: Box::new(Cursor::new(stdin.to_vec())),
-            stdout: Box::new(stdout.clone()),
-            stderr: Box::new(stderr.clone()),
-            terminal: self.terminal,
-        };
+        let mut env = self.env();
+        env.stdin = Box::new(Cursor::new(stdin.to_vec()));
+        env.stdout = Box::new(stdout.clone());
+        env.stderr = Box::new(stderr.clone());
         let args: Vec<OsString> =
             std::iter::once("countersign".into()).chain(args.into_iter().map(|a| a.as_ref().to_owned())).collect();
         let exit = cli::run(args, &mut env).await.code();

@@ -53,6 +53,49 @@ impl Node<'_> {
         }
     }
 
+    /// The string at a JSON pointer.
+    pub(crate) fn text_at(&self, pointer: &str) -> Option<&str> {
+        let mut at = self;
+        for step in pointer.split('/').skip(1) {
+            at = match at {
+                Self::Array(items) => items.get(step.parse::<usize>().ok()?)?,
+                Self::Object(members) => {
+                    let key = step.replace("~1", "/").replace("~0", "~");
+                    members.iter().find(|(name, _)| *name == key).map(|(_, value)| value)?
+                }
+                Self::Scalar(_) | Self::Text(_) => return None,
+            };
+        }
+        if let Self::Text(text) = at { Some(text) } else { None }
+    }
+
+    /// Calls `each` with every string and its JSON pointer.
+    pub(crate) fn texts<'n>(&'n self, each: &mut impl FnMut(&str, &'n str)) {
+        self.texts_below(&mut String::new(), each);
+    }
+
+    fn texts_below<'n>(&'n self, pointer: &mut String, each: &mut impl FnMut(&str, &'n str)) {
+        let length = pointer.len();
+        match self {
+            Self::Scalar(_) => {}
+            Self::Text(text) => each(pointer, text),
+            Self::Array(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    pointer.push_str(&format!("/{i}"));
+                    item.texts_below(pointer, each);
+                    pointer.truncate(length);
+                }
+            }
+            Self::Object(members) => {
+                for (key, value) in members {
+                    pointer.push_str(&child("", key));
+                    value.texts_below(pointer, each);
+                    pointer.truncate(length);
+                }
+            }
+        }
+    }
+
     /// The value written so that equal meanings have equal texts.
     pub(super) fn meaning(&self, out: &mut String) {
         match self {
@@ -77,6 +120,11 @@ impl Node<'_> {
             }
         }
     }
+}
+
+/// Appends a member's name to a pointer (RFC 6901).
+pub(super) fn child(pointer: &str, key: &str) -> String {
+    format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Node<'a> {

@@ -171,3 +171,11 @@ fn a_huge_descriptor_stays_a_page_and_says_what_it_left_out() {
         tree(Some(&format!("{{\"enum\":[{}]}}", values.join(","))), &format!("{{\"enum\":[{}]}}", changed.join(",")));
     assert!(html.len() < 2 << 20, "{}", html.len());
 }
+
+#[test]
+fn a_view_is_kept_in_the_address_and_anything_else_is_the_default() {
+    for view in [View::Changes, View::Whole, View::Raw] {
+        assert_eq!(View::from_word(view.word()), view);
+    }
+    assert_eq!(View::from_word("<script>"), View::Changes);
+}

@@ -6,26 +6,24 @@ use std::{
     ops::Range,
 };
 
-use similar::DiffOp;
-
 use super::{
     super::{
         html::Html,
         text::{Escape, Legend, Lines, Outside},
     },
     How, Input, Line, MAX_LINES, Node, View,
-    align::align,
-    known, words,
+    array::{INLINE_CHARS, inline_length},
+    known,
+    order::child,
+    words,
 };
 use crate::{name::Kind, text::Reading};
 
-/// An array of scalars this short is written on one line.
-const INLINE_CHARS: usize = 96;
-
-struct Drawing<'i, 'l> {
-    input: &'i Input<'i>,
-    legend: &'l mut Legend,
-    lines: Vec<Line>,
+/// The lines so far, and what they are made from.
+pub(super) struct Drawing<'i, 'l> {
+    pub(super) input: &'i Input<'i>,
+    pub(super) legend: &'l mut Legend,
+    pub(super) lines: Vec<Line>,
     left_out: usize,
     changes: usize,
     labels: HashMap<&'i str, Vec<&'i str>>,
@@ -56,7 +54,7 @@ pub(super) fn lines(
 
 impl<'i> Drawing<'i, '_> {
     /// A value that is on both sides.
-    fn value(&mut self, depth: usize, key: Option<&str>, old: &Node<'_>, new: &Node<'_>, pointer: &str) {
+    pub(super) fn value(&mut self, depth: usize, key: Option<&str>, old: &Node<'_>, new: &Node<'_>, pointer: &str) {
         if old == new {
             self.whole(How::Same, depth, key, new, pointer);
             return;
@@ -148,7 +146,14 @@ impl<'i> Drawing<'i, '_> {
         self.fold(depth, &mut folded, &mut unknown, false, pointer);
     }
 
-    fn fold(&mut self, depth: usize, names: &mut Vec<String>, unknown: &mut bool, elements: bool, pointer: &str) {
+    pub(super) fn fold(
+        &mut self,
+        depth: usize,
+        names: &mut Vec<String>,
+        unknown: &mut bool,
+        elements: bool,
+        pointer: &str,
+    ) {
         let (names, unknown) = (std::mem::take(names), std::mem::take(unknown));
         if !names.is_empty() {
             self.push(Line::Fold { depth, names, elements, unknown, pointer: pointer.to_owned() });
@@ -156,7 +161,7 @@ impl<'i> Drawing<'i, '_> {
     }
 
     /// Whether a finding lies at `pointer` or below.
-    fn is_about(&self, pointer: &str) -> bool {
+    pub(super) fn is_about(&self, pointer: &str) -> bool {
         self.input
             .hits
             .iter()
@@ -171,111 +176,8 @@ impl<'i> Drawing<'i, '_> {
         self.number(first, change);
     }
 
-    /// Arrays on both sides: on one line where elements only came, else element by element.
-    fn array(&mut self, depth: usize, key: Option<&str>, old: &[Node<'_>], new: &[Node<'_>], pointer: &str) {
-        let ops = align(&keys(old), &keys(new));
-        let scalars = |items: &[Node<'_>]| items.iter().all(Node::is_leaf) && inline_length(items) <= INLINE_CHARS;
-        if scalars(old) && scalars(new) {
-            self.inline_arrays(depth, key, old, new, &ops, pointer);
-            return;
-        }
-        self.open(How::Inside, depth, key, "[", pointer);
-        for op in ops {
-            match op {
-                DiffOp::Equal { new_index, len, .. } => {
-                    let places = new_index..new_index + len;
-                    let shown = self.input.view == View::Whole || self.input.unfold == Some(pointer);
-                    let mut folded = Vec::new();
-                    for at in places {
-                        let place = format!("{pointer}/{at}");
-                        if shown || self.is_about(&place) {
-                            self.fold(depth + 1, &mut folded, &mut false, true, pointer);
-                            self.whole(How::Same, depth + 1, None, &new[at], &place);
-                        } else {
-                            folded.push(at.to_string());
-                        }
-                    }
-                    self.fold(depth + 1, &mut folded, &mut false, true, pointer);
-                }
-                _ => self.elements(depth + 1, old, op.old_range(), new, op.new_range(), pointer),
-            }
-        }
-        self.close(How::Same, depth, "]", pointer);
-    }
-
-    /// A stretch of an array that differs: paired by place, the rest one-sided.
-    fn elements(
-        &mut self,
-        depth: usize,
-        old: &[Node<'_>],
-        o: Range<usize>,
-        new: &[Node<'_>],
-        n: Range<usize>,
-        pointer: &str,
-    ) {
-        let pairs = o.len().min(n.len());
-        for i in 0..pairs {
-            self.value(depth, None, &old[o.start + i], &new[n.start + i], &format!("{pointer}/{}", n.start + i));
-        }
-        for (how, items, range) in
-            [(How::Removed, old, o.start + pairs..o.end), (How::Added, new, n.start + pairs..n.end)]
-        {
-            for at in range {
-                let change = self.change();
-                let first = self.lines.len();
-                self.whole(how, depth, None, &items[at], &format!("{pointer}/{at}"));
-                self.number(first, change);
-            }
-        }
-    }
-
-    fn inline_arrays(
-        &mut self,
-        depth: usize,
-        key: Option<&str>,
-        old: &[Node<'_>],
-        new: &[Node<'_>],
-        ops: &[DiffOp],
-        pointer: &str,
-    ) {
-        let change = self.change();
-        let only_added = !ops.iter().any(|op| matches!(op, DiffOp::Delete { .. } | DiffOp::Replace { .. }));
-        let marked = |ops: &[DiffOp], range: fn(&DiffOp) -> Range<usize>| -> Vec<Range<usize>> {
-            ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })).map(range).collect()
-        };
-        if !only_added {
-            let body = self.inline_array(key, old, &marked(ops, DiffOp::old_range), true);
-            self.code(How::Removed, depth, body, pointer, Some(change));
-        }
-        let body = self.inline_array(key, new, &marked(ops, DiffOp::new_range), false);
-        let how = if only_added { How::Inside } else { How::Added };
-        self.code(how, depth, body, pointer, only_added.then_some(change));
-    }
-
-    fn inline_array(&mut self, key: Option<&str>, items: &[Node<'_>], marked: &[Range<usize>], removed: bool) -> Html {
-        let mut body = self.key(key);
-        body.tag("[");
-        for (i, item) in items.iter().enumerate() {
-            let differs = marked.iter().any(|range| range.contains(&i));
-            body.tag(match (differs, removed) {
-                (false, _) => "",
-                (true, true) => "<del>",
-                (true, false) => "<ins>",
-            });
-            body.tag(if i > 0 { ", " } else { "" });
-            self.leaf(&mut body, item);
-            body.tag(match (differs, removed) {
-                (false, _) => "",
-                (true, true) => "</del>",
-                (true, false) => "</ins>",
-            });
-        }
-        body.tag("]");
-        body
-    }
-
     /// A value of one side, or of both alike, with everything in it.
-    fn whole(&mut self, how: How, depth: usize, key: Option<&str>, value: &Node<'_>, pointer: &str) {
+    pub(super) fn whole(&mut self, how: How, depth: usize, key: Option<&str>, value: &Node<'_>, pointer: &str) {
         match value {
             Node::Object(members) if !members.is_empty() => {
                 self.open(how, depth, key, "{", pointer);
@@ -358,7 +260,7 @@ impl<'i> Drawing<'i, '_> {
         self.code(how, depth, body, pointer, None);
     }
 
-    fn leaf(&mut self, body: &mut Html, value: &Node<'_>) {
+    pub(super) fn leaf(&mut self, body: &mut Html, value: &Node<'_>) {
         match value {
             Node::Scalar(text) => {
                 body.text(text);
@@ -378,7 +280,7 @@ impl<'i> Drawing<'i, '_> {
         }
     }
 
-    fn key(&mut self, key: Option<&str>) -> Html {
+    pub(super) fn key(&mut self, key: Option<&str>) -> Html {
         let mut body = Html::new();
         if let Some(key) = key {
             body.tag("<span class=\"k\">");
@@ -393,20 +295,20 @@ impl<'i> Drawing<'i, '_> {
         body
     }
 
-    fn open(&mut self, how: How, depth: usize, key: Option<&str>, bracket: &'static str, pointer: &str) {
+    pub(super) fn open(&mut self, how: How, depth: usize, key: Option<&str>, bracket: &'static str, pointer: &str) {
         let mut body = self.key(key);
         body.tag(bracket);
         self.code(how, depth, body, pointer, None);
     }
 
-    fn close(&mut self, how: How, depth: usize, bracket: &'static str, pointer: &str) {
+    pub(super) fn close(&mut self, how: How, depth: usize, bracket: &'static str, pointer: &str) {
         let body = Html::from(bracket);
         // The closing line has no place of its own: findings and labels stand at the opening one.
         let closed = format!("{pointer}\u{0}");
         self.code(how, depth, body, &closed, None);
     }
 
-    fn code(&mut self, how: How, depth: usize, body: Html, pointer: &str, change: Option<usize>) {
+    pub(super) fn code(&mut self, how: How, depth: usize, body: Html, pointer: &str, change: Option<usize>) {
         let tag = self.label(pointer);
         self.push(Line::Code { depth, how, body, pointer: pointer.to_owned(), tag, change });
     }
@@ -443,12 +345,12 @@ impl<'i> Drawing<'i, '_> {
         }
     }
 
-    fn change(&mut self) -> usize {
+    pub(super) fn change(&mut self) -> usize {
         self.changes += 1;
         self.changes
     }
 
-    fn number(&mut self, line: usize, number: usize) {
+    pub(super) fn number(&mut self, line: usize, number: usize) {
         if let Some(Line::Code { change, .. }) = self.lines.get_mut(line) {
             *change = Some(number);
         }
@@ -461,28 +363,4 @@ impl<'i> Drawing<'i, '_> {
             self.left_out += 1;
         }
     }
-}
-
-/// Appends a member's name to a pointer (RFC 6901).
-fn child(pointer: &str, key: &str) -> String {
-    format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
-}
-
-/// What elements are compared by: their meaning, written out.
-fn keys(items: &[Node<'_>]) -> Vec<String> {
-    let written = |item: &Node<'_>| {
-        let mut out = String::new();
-        item.meaning(&mut out);
-        out
-    };
-    items.iter().map(written).collect()
-}
-
-fn inline_length(items: &[Node<'_>]) -> usize {
-    let length = |item: &Node<'_>| match item {
-        Node::Scalar(text) => text.len(),
-        Node::Text(text) => text.len() + 2,
-        Node::Array(_) | Node::Object(_) => 2,
-    };
-    items.iter().map(|item| length(item) + 2).sum()
 }

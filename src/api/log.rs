@@ -1,0 +1,94 @@
+//! The log's files, after C2SP tlog-tiles, and the place where anybody shows this registry a checkpoint that it signed.
+
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, header},
+    response::{IntoResponse as _, Response},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{
+    health::word,
+    schema::Problem as Refusal,
+    tagged::{Keep, tagged},
+};
+use crate::{
+    log::{Bundle, Tile},
+    web::{Body, Kind, Path, Problem, Reader, Web},
+};
+
+/// A checkpoint with the signatures of many witnesses is a few kilobytes.
+const MAX_NOTE: usize = 64 << 10;
+
+/// The newest checkpoint: a signed note.
+#[utoipa::path(
+    get, path = "/log/checkpoint", tag = "reader", security((), ("token" = []), ("session" = [])),
+    responses(
+        (status = 200, body = String, content_type = "text/plain"),
+        (status = 304, description = "Still the newest"),
+        (status = "default", body = Refusal, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn checkpoint(State(web): State<Web>, Reader(_): Reader, asked: HeaderMap) -> Response {
+    let note = web.app().moment().note.to_string();
+    tagged(&web, &asked, Keep::Ask, "text/plain; charset=utf-8", note)
+}
+
+/// What a checkpoint that was shown says about this registry.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ChallengeAnswer {
+    /// Null if the log contains it; else why nothing is written here any more: `behind` or `fork`.
+    read_only: Option<&'static str>,
+}
+
+/// Show this registry a checkpoint that its log key signed. If its log can't answer for it, it turns read-only.
+#[utoipa::path(
+    post, path = "/log/checkpoint", tag = "anyone", security(()),
+    request_body(content = String, content_type = "text/plain"),
+    responses(
+        (status = 200, body = ChallengeAnswer),
+        (status = "default", body = Refusal, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn challenge(State(web): State<Web>, Body(body): Body) -> Result<Json<ChallengeAnswer>, Problem> {
+    if body.len() > MAX_NOTE {
+        return Err(Problem::new(Kind::BodyTooLarge).with("limit", MAX_NOTE));
+    }
+    let note = std::str::from_utf8(&body).map_err(|_| Problem::new(Kind::CheckpointForeign))?;
+    let convicted = web.app().challenge(note).await?;
+    Ok(Json(ChallengeAnswer { read_only: convicted.as_ref().map(word) }))
+}
+
+/// A tile or a bundle of leaves.
+#[utoipa::path(
+    get, path = "/log/tile/{level}/{index}", tag = "reader", security((), ("token" = []), ("session" = [])),
+    params(
+        ("level" = String, Path, description = "0 to 7, or `entries` for bundles of leaves"),
+        ("index" = String, Path, description = "As in C2SP tlog-tiles: `000`, `x001/234`, `000.p/7`; more path elements \
+            where the number needs them"),
+    ),
+    responses(
+        (status = 200, content_type = "application/octet-stream", description = "Its bytes"),
+        (status = "default", body = Refusal, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn tile(
+    State(web): State<Web>,
+    Reader(_): Reader,
+    Path(place): Path<String>,
+) -> Result<Response, Problem> {
+    let unknown = || Problem::new(Kind::NotInLog);
+    let place = format!("tile/{place}");
+    let (bytes, full) = if let Ok(bundle) = place.parse::<Bundle>() {
+        (web.app().bundle(bundle).await?, bundle.is_full())
+    } else {
+        let tile: Tile = place.parse().map_err(|_| unknown())?;
+        (web.app().tile(tile).await?, tile.is_full())
+    };
+    // A partial one may be dropped once there is a full one, so nobody should rely on a cache having it.
+    let keep = if full { Keep::Forever } else { Keep::Ask }.header(web.settings().readers);
+    let headers = [(header::CONTENT_TYPE, "application/octet-stream"), (header::CACHE_CONTROL, keep)];
+    Ok((headers, bytes.ok_or_else(unknown)?).into_response())
+}

@@ -1,0 +1,54 @@
+//! The URL map.
+
+use axum::{Router, middleware, routing::get};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{candidates, check, content, health, log, openapi, pinsets, releases, servers};
+use crate::web::{Web, layers, same_origin};
+
+/// Everything under one address: the API, and `pages`, whose writes must come from pages of this registry.
+pub fn router(web: &Web, pages: Router<Web>) -> Router {
+    let pages = match pages.has_routes() {
+        true => pages.route_layer(middleware::from_fn_with_state(web.clone(), same_origin)),
+        false => pages,
+    };
+    let (mut api, _) = routes().split_for_parts();
+    if !web.settings().admin_apart {
+        api = api.merge(watched());
+    }
+    layers(api.merge(pages), web)
+}
+
+/// What an operator's own tools ask for, at an address of its own.
+pub fn admin_router(web: &Web) -> Router {
+    layers(watched(), web)
+}
+
+fn watched() -> Router<Web> {
+    Router::new().route("/metrics", get(health::metrics)).route("/readyz", get(health::readyz))
+}
+
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::with_openapi(openapi::frame())
+        .routes(routes!(releases::publish))
+        .routes(routes!(releases::release))
+        .routes(routes!(servers::list))
+        .routes(routes!(servers::server))
+        .routes(routes!(content::document))
+        .routes(routes!(candidates::list))
+        .routes(routes!(candidates::candidate))
+        .routes(routes!(candidates::decide))
+        .routes(routes!(pinsets::bind))
+        .routes(routes!(pinsets::revoke))
+        .routes(routes!(pinsets::pins))
+        .routes(routes!(pinsets::tool))
+        .routes(routes!(pinsets::head))
+        .routes(routes!(pinsets::document))
+        .routes(routes!(pinsets::trust))
+        .routes(routes!(check::check))
+        .routes(routes!(log::checkpoint, log::challenge))
+        // The number of a tile or bundle has as many path elements as it needs.
+        .route("/log/tile/{*place}", get(log::tile))
+        .routes(routes!(health::healthz))
+        .routes(routes!(openapi::document))
+}

@@ -1,0 +1,79 @@
+//! The layers around every request, outermost first: what is secret is marked, answers are compressed and get their
+//! headers, the request is watched, a panic becomes a problem, and only then is it admitted, timed and routed.
+
+use std::time::Duration;
+
+use axum::{
+    Router,
+    extract::{DefaultBodyLimit, Request},
+    http::{HeaderName, HeaderValue, header},
+    middleware::{self, Next},
+    response::{IntoResponse as _, Response},
+};
+use tower::ServiceBuilder;
+use tower_http::{
+    catch_panic::CatchPanicLayer,
+    compression::{
+        CompressionLayer, Predicate as _,
+        predicate::{NotForContentType, SizeAbove},
+    },
+    sensitive_headers::{SetSensitiveRequestHeadersLayer, SetSensitiveResponseHeadersLayer},
+    set_header::SetResponseHeaderLayer,
+};
+
+use super::{Kind, MAX_BODY, Problem, Web, admission, watch};
+
+/// What a page may load and do: our own files, nothing inline, no frames, forms to ourselves. An answer of the API that
+/// somebody opens in a browser may do no more.
+pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
+    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The largest release takes a few seconds on a slow machine. What takes longer is stuck, or is sent on purpose a byte
+/// at a time.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Below this a compressed answer isn't smaller than the packet that carries it.
+const WORTH_COMPRESSING: u64 = 1_024;
+
+/// Headers that every answer has unless its handler chose another value.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    // Not `no-referrer`: with that, browsers send `Origin: null` with our own forms.
+    (header::REFERRER_POLICY, "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    // Whoever may read it is decided anew each time; what may be kept says so itself.
+    (header::CACHE_CONTROL, "no-store"),
+];
+
+/// Puts the layers around a router and gives it its state.
+pub fn layers(router: Router<Web>, web: &Web) -> Router {
+    let mut router = router
+        .method_not_allowed_fallback(async || Problem::new(Kind::MethodNotAllowed))
+        .fallback(async || Problem::new(Kind::NotFound))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::from_fn(in_time))
+        .layer(middleware::from_fn_with_state(web.clone(), admission::admit))
+        .layer(CatchPanicLayer::custom(watch::panicked))
+        .layer(middleware::from_fn_with_state(web.clone(), watch::watch));
+    for (name, value) in HEADERS {
+        router = router.layer(SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value)));
+    }
+    let compressed = SizeAbove::new(WORTH_COMPRESSING)
+        .and(NotForContentType::IMAGES)
+        .and(NotForContentType::const_new("application/octet-stream"));
+    let secret = [header::AUTHORIZATION, header::COOKIE];
+    router
+        .layer(
+            ServiceBuilder::new()
+                .layer(SetSensitiveRequestHeadersLayer::new(secret))
+                .layer(SetSensitiveResponseHeadersLayer::new([header::SET_COOKIE]))
+                .layer(CompressionLayer::new().compress_when(compressed)),
+        )
+        .with_state(web.clone())
+}
+
+async fn in_time(request: Request, next: Next) -> Response {
+    let answered = tokio::time::timeout(PATIENCE, next.run(request)).await;
+    answered.unwrap_or_else(|_| Problem::new(Kind::Timeout).caused("no answer in time").into_response())
+}

@@ -1,0 +1,78 @@
+//! What is measured. A recorder of each [`Web`](super::Web)'s own, so that two registries in one process don't mix.
+
+use metrics::{Key, KeyName, Label, Metadata, Recorder as _, SharedString, Unit};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
+
+use crate::{clock::Span, service::App};
+
+/// Counters and histograms.
+pub(crate) struct Metrics(PrometheusRecorder);
+
+const REQUESTS: &str = "countersign_http_requests_total";
+const SECONDS: &str = "countersign_http_request_seconds";
+const LOG_SIZE: &str = "countersign_log_size";
+const READ_ONLY: &str = "countersign_read_only";
+const HEAD_EXPIRES: &str = "countersign_head_expires_timestamp_seconds";
+
+/// From a cached read to a release of 2,000 descriptors.
+const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 5.0, 30.0];
+
+impl Metrics {
+    pub(super) fn new() -> Self {
+        let builder = PrometheusBuilder::new();
+        // The only fault is an empty list of buckets.
+        let builder = builder.set_buckets_for_metric(Matcher::Full(SECONDS.to_owned()), &BUCKETS);
+        let recorder = builder.unwrap_or_else(|_| PrometheusBuilder::new()).build_recorder();
+        for (name, unit, what) in [
+            (REQUESTS, Unit::Count, "Requests answered"),
+            (SECONDS, Unit::Seconds, "Time until an answer began"),
+            (LOG_SIZE, Unit::Count, "Leaves under the newest checkpoint"),
+            (READ_ONLY, Unit::Count, "1 if nothing may be written until an operator has looked"),
+            (HEAD_EXPIRES, Unit::Seconds, "When the newest head of a pin set runs out"),
+        ] {
+            recorder.describe_gauge(KeyName::from(name), Some(unit), SharedString::from(what));
+        }
+        Self(recorder)
+    }
+
+    /// Notes a request. Labels are few: patterns of paths, not paths.
+    pub(super) fn request(&self, method: &'static str, path: &str, status: u16, took: Span) {
+        let labels = vec![
+            Label::new("method", method),
+            Label::new("path", path.to_owned()),
+            Label::new("status", status.to_string()),
+        ];
+        self.0.register_counter(&Key::from_parts(REQUESTS, labels), &METADATA).increment(1);
+        let labels = vec![Label::new("path", path.to_owned())];
+        let seconds = std::time::Duration::from(took).as_secs_f64();
+        self.0.register_histogram(&Key::from_parts(SECONDS, labels), &METADATA).record(seconds);
+    }
+
+    pub(super) fn render(&self, app: &App) -> String {
+        let moment = app.moment();
+        let gauge = |name, labels: Vec<Label>, value: f64| {
+            self.0.register_gauge(&Key::from_parts(name, labels), &METADATA).set(value);
+        };
+        gauge(LOG_SIZE, vec![], approximate(moment.checkpoint.size));
+        gauge(READ_ONLY, vec![], if app.read_only().is_some() { 1.0 } else { 0.0 });
+        for (set, head) in &moment.heads {
+            let seconds = head.expires.micros().div_euclid(1_000_000).unsigned_abs();
+            gauge(HEAD_EXPIRES, vec![Label::new("pinset", set.to_string())], approximate(seconds));
+        }
+        self.0.handle().render()
+    }
+}
+
+impl std::fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Metrics")
+    }
+}
+
+static METADATA: Metadata<'static> = Metadata::new(module_path!(), metrics::Level::INFO, Some(module_path!()));
+
+/// Exact below 2^53, which sizes and seconds are.
+fn approximate(n: u64) -> f64 {
+    let (high, low) = ((n >> 32) as u32, (n & u64::from(u32::MAX)) as u32);
+    f64::from(high) * 4_294_967_296.0 + f64::from(low)
+}
