@@ -131,7 +131,6 @@ pub mod web;
 pub mod api;
 
 #[cfg(feature = "server")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the handlers that fill these pages come with the service"))]
 mod ui;
 
 #[cfg(feature = "server")]
