@@ -65,7 +65,8 @@ pub(crate) struct Reply {
 }
 
 pub(crate) const PASSWORD: &str = "correct horse battery";
-pub(crate) const HOUR: Span = Span::hours(1);
+/// Longer than a head lives.
+pub(crate) const LATER: Span = Span::minutes(61);
 
 /// The key that speaks for `com.example`.
 pub(crate) fn publisher() -> SigningKey {

@@ -174,10 +174,10 @@ fn a_refused_descriptor_is_named_by_its_place_and_pointer() {
             "type": "/problems/integer-unsafe",
             "title": "The document is not strict JSON",
             "status": 422,
-            "detail": "item 1 of the capture is refused: integer-unsafe at \"/inputSchema/properties/n/default\", byte 70",
+            "detail": "item 1 of the capture is refused: integer-unsafe at \"/inputSchema/properties/n/default\", byte 72",
             "index": 1,
             "pointer": "/inputSchema/properties/n/default",
-            "offset": 70,
+            "offset": 72,
         });
         assert_eq!(reply, expected);
         // Larger than any descriptor may be, inside a body that is not too large.

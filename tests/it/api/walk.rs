@@ -214,7 +214,7 @@ fn a_check_judges_around_what_the_parser_refuses_and_before_dispatch() {
         assert_eq!(verdicts(&answer), [row("notes.export", "incomplete", "block")]);
         assert_eq!(answer["complete"], false);
         // Nobody signed a head for two hours: nothing is approved any more.
-        site.clock.advance(super::HOUR);
+        site.clock.advance(super::LATER);
         assert_eq!(verdicts(&site.check(&notes(&[EXPORT])).await), [row("notes.export", "stale", "block")]);
     }));
 }
