@@ -15,6 +15,7 @@ mod log;
 mod mcp_http;
 mod mcp_stdio;
 mod process;
+mod readme;
 mod registry;
 mod scan;
 mod service;
