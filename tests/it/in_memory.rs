@@ -14,7 +14,7 @@ use countersign::{
     },
     keys::SigningKey,
     log::{Checkpoint, Edge, Plan, Proof, Tiles, leaf_hash, note, sign_checkpoint},
-    name::SetName,
+    name::{SetName, Variant},
     pinset::{
         PinSet, State,
         desk::{Case, Decided},
@@ -492,7 +492,8 @@ fn the_verdict_follows_from_what_is_listed() {
     let duplicate = r#"{"name":"export","name":"export"}"#;
     let no_schema = r#"{"name":"bare"}"#;
     let german = "de".parse().expect("legal");
-    let rows: [(&str, &str, bool, Option<_>, Scan, Verdict, &[Verdict], Action); 9] = [
+    type Row<'a> = (&'a str, &'a str, bool, Option<&'a Variant>, Scan, Verdict, &'a [Verdict], Action);
+    let rows: [Row<'_>; 9] = [
         ("approved", EXPORT, true, None, Scan::Failed, Verdict::Approved, &[], Action::Allow),
         ("not whole", EXPORT, false, None, Scan::Failed, Verdict::Incomplete, &[Verdict::Approved], Action::Block),
         ("changed", EXPORT_2, true, None, Scan::Done(None), Verdict::Changed, &[], Action::Quarantine),

@@ -34,6 +34,7 @@ fn the_readmes_python_gives_the_other_digest_and_refuses_what_must_be_refused() 
     );
     match python(&script) {
         Some(said) => assert_eq!(said, format!("{ours}\nrefused\nrefused\nrefused\n")),
-        None => assert!(std::env::var_os("CI").is_none(), "CI has python3"),
+        // Where the other tests of digests in Python run, this one does.
+        None => assert!(crate::shared::shared("vectors").is_none(), "python3 is missing"),
     }
 }
