@@ -8,6 +8,7 @@ use cookie::Cookie;
 
 use super::{Kind, Problem, Web, origin};
 use crate::{
+    clock::Timestamp,
     review::ReviewerId,
     service::access::{Principal, Scope, User},
 };
@@ -73,9 +74,10 @@ impl FromRequestParts<Web> for Who {
         let (access, now) = (web.app().access(), web.app().clock().now());
         match (token, session) {
             (Some(_), Some(_)) => Err(Problem::new(Kind::TwoCredentials)),
-            (Some(token), None) => {
-                access.token(token, now).map(Self).ok_or_else(|| Problem::new(Kind::Unauthenticated))
-            }
+            (Some(token), None) => match access.token(token, now) {
+                Some(principal) => Ok(Self(principal)),
+                None => made_a_moment_ago(web, token, now).await,
+            },
             (None, Some(session)) => {
                 // A browser goes on sending the cookie of a session that is over; that makes it nobody.
                 let Some(principal) = access.session(&session, now) else { return Ok(Self(Principal::Anonymous)) };
@@ -85,6 +87,14 @@ impl FromRequestParts<Web> for Who {
             (None, None) => Ok(Self(Principal::Anonymous)),
         }
     }
+}
+
+/// A token that `admin` or another replica made since the last poll is good at once: whoever just made one uses it.
+async fn made_a_moment_ago(web: &Web, token: &str, now: Timestamp) -> Result<Who, Problem> {
+    if let Err(error) = web.app().refresh().await {
+        return Err(Problem::internal(error));
+    }
+    web.app().access().token(token, now).map(Who).ok_or_else(|| Problem::new(Kind::Unauthenticated))
 }
 
 impl FromRequestParts<Web> for Reader {

@@ -3,7 +3,7 @@
 use axum::{body::Body, http::Request};
 use countersign::{
     config::Readers,
-    service::access::{Principal, RevokeToken},
+    service::access::{AddToken, Principal, RevokeToken},
 };
 use serde_json::json;
 
@@ -135,6 +135,20 @@ fn a_revoked_token_is_dead_at_once_here_and_at_the_next_poll_elsewhere() {
         assert_eq!(site.get_as(&site.rex, "/v1/candidates").await.status, 200, "not looked yet");
         site.app.refresh().await.expect("looks");
         assert_eq!(site.get_as(&site.rex, "/v1/candidates").await.problem(), (401, "unauthenticated".to_owned()));
+    }));
+}
+
+#[test]
+fn a_token_that_was_made_elsewhere_a_moment_ago_is_good_at_once() {
+    block_on(on_both(async |fresh| {
+        let site = Site::new(fresh).await;
+        let elsewhere = crate::service::Bench::new(fresh).open().await;
+        let (account, scope) = ("rex".parse().expect("legal"), "review".parse().expect("a scope"));
+        let asked = AddToken { scope, account, days: None, by: Principal::LocalOperator };
+        let (secret, _) = elsewhere.add_token(asked).await.expect("made").done;
+        assert_eq!(site.get_as(secret.reveal(), "/v1/candidates").await.status, 200);
+        let unknown = site.get_as("cs_unknown", "/v1/candidates").await;
+        assert_eq!(unknown.problem(), (401, "unauthenticated".to_owned()));
     }));
 }
 
