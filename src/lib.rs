@@ -131,8 +131,8 @@ pub mod web;
 pub mod api;
 
 #[cfg(feature = "server")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the handlers that fill these pages come with the service"))]
-mod ui;
+#[cfg_attr(not(test), expect(dead_code, reason = "the handlers of some pages are still to come"))]
+pub mod ui;
 
 #[cfg(feature = "server")]
 pub mod cli;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ui::{
     check::*, dashboard::*, decision::*, docs::*, log::*, pinset::*, problem::*, publishers::*, server::*, settings::*,
-    signin::*,
+    setup::*, signin::*,
 };
 
 fn counted(given: u32, needed: u32) -> Ballots {
@@ -777,6 +777,7 @@ pub(super) fn the_doors_and_the_problems_say_what_to_do_next() {
             name: "Mira".to_owned(),
             name_error: None,
             password_error: Some("The password has 8 characters; it needs 12.".to_owned()),
+            who: String::new(),
             who_error: None,
         },
     );
@@ -804,7 +805,7 @@ pub(super) fn the_doors_and_the_problems_say_what_to_do_next() {
             tone: Tone::Plain,
             slug: Some("not-found"),
             request: None,
-            next: vec![link("/", "Dashboard"), link("/signin", "Sign in")],
+            next: vec![link("/", "Dashboard"), link("/sign-in", "Sign in")],
         },
     );
     page(
