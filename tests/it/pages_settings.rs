@@ -275,7 +275,7 @@ fn a_policy_is_set_as_toml_and_nothing_of_a_refused_one_is_lost() {
         for (text, expected) in [
             ("qourum = 2 # <mine>", "unknown field `qourum`"),
             ("quorum = 3", "quorum_risky = 2: must be from 3 to 20"),
-            ("quorum = ", "TOML parse error"),
+            ("quorum =", "TOML parse error"),
         ] {
             let answer = set(text).await;
             let words = answer.page(422);
