@@ -39,7 +39,7 @@ pub(crate) struct Site {
     pub(crate) app: App,
     clock: ManualClock,
     router: Router,
-    _fresh: Arc<Fresh>,
+    fresh: Arc<Fresh>,
 }
 
 /// What came back.
@@ -62,7 +62,17 @@ impl Site {
     }
 
     pub(crate) async fn at(url: &str) -> Self {
-        let fresh = Arc::new(Fresh::new(Engine::Sqlite).await);
+        Self::open(Arc::new(Fresh::new(Engine::Sqlite).await), url).await
+    }
+
+    /// The same registry after its anchor was lost: it opens, read-only.
+    pub(crate) async fn without_anchor(self) -> Self {
+        self.app.close().await;
+        std::fs::remove_file(Bench::new(&self.fresh).settings().anchor.path).expect("is there");
+        Self::open(Arc::clone(&self.fresh), URL).await
+    }
+
+    async fn open(fresh: Arc<Fresh>, url: &str) -> Self {
         let bench = Bench::new(&fresh);
         // The same keys and secrets however many sites were made before: pages are compared word for word.
         let (registry, clock) = (bench.settings(), bench.clock.clone());
@@ -72,7 +82,7 @@ impl Site {
         let settings = Settings { public_url, readers: Readers::Token, trusted_proxy: Vec::new(), admin_apart: false };
         let web = Web::new(app.clone(), settings);
         let router = api::router(&web, ui::pages(&web));
-        Self { app, clock, router, _fresh: fresh }
+        Self { app, clock, router, fresh }
     }
 
     /// With an account of each role, named after it.
