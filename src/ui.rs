@@ -25,6 +25,7 @@ pub(crate) mod difftree;
 pub(crate) mod explain;
 pub(crate) mod text;
 
+mod answer;
 mod around;
 mod refused;
 mod routes;
@@ -39,10 +40,12 @@ pub(crate) mod pinset;
 pub(crate) mod problem;
 pub(crate) mod publishers;
 pub(crate) mod queue;
+pub(crate) mod release;
 pub(crate) mod server;
 pub(crate) mod settings;
 pub(crate) mod setup;
 pub(crate) mod signin;
+pub(crate) mod version;
 
 pub use routes::pages;
 

@@ -275,6 +275,8 @@ fn candidate(view: View, deciding: bool) -> CandidatePage {
     );
     confusable.excerpt = Some(text::excerpt(&destination, hit..hit + 4));
     CandidatePage {
+        title: "notes.export".to_owned(),
+        bind: None,
         page: "/candidates/5f0c".to_owned(),
         server: name("com.example/notes"),
         server_href: "/servers/com.example/notes".to_owned(),
@@ -414,6 +416,8 @@ fn queue() -> QueuePage {
     QueuePage {
         lead: "61 candidates wait. 8 are decided one by one; the other 53 are in 3 releases.".to_owned(),
         notes: Vec::new(),
+        states: Vec::new(),
+        kept: Vec::new(),
         reasons: vec![
             tab("/queue", "All", None, 61, true),
             tab("/queue?reason=changed", "changed", Some(Sign::Changed), 2, false),

@@ -7,7 +7,7 @@ use axum::{
     routing::{any, get, post},
 };
 
-use super::{docs, refused, setup, signin, statics};
+use super::{answer, docs, refused, setup, signin, statics};
 use crate::web::{Web, same_origin};
 
 /// The longest form is a policy of 64 KiB, of which each byte may be escaped as three.
@@ -30,7 +30,7 @@ pub(crate) fn routes() -> Router<Web> {
         .layer(DefaultBodyLimit::max(MAX_FORM))
         .route("/static/{name}", get(statics::serve))
         .route("/docs", get(docs::docs))
-    // pages2: dashboard, queue, candidates, decisions, servers, pin sets, log, check.
+        .merge(answer::routes())
 }
 
 /// Pages with small forms.

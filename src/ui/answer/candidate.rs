@@ -10,8 +10,8 @@ mod raw;
 use axum::{extract::State, response::Response};
 use serde::Deserialize;
 
-pub(super) use self::lead::title;
 use self::{history::Told, panel::Desk as Panel};
+pub(super) use self::{history::record, lead::title, panel::lines};
 use super::{label, neighbours, people::People};
 use crate::{
     clock::Timestamp,
@@ -30,7 +30,6 @@ use crate::{
         figure::Short,
         frame::{Keys, Section},
         name::name,
-        piece::Note,
     },
     web::{Kind, Path, Problem, Query, ReviewReader, Web},
 };
@@ -70,9 +69,7 @@ struct Known {
     moment: std::sync::Arc<Moment>,
     people: People,
     may_review: bool,
-    place: Option<Place>,
     told: Told,
-    release: Option<crate::store::Release>,
     next: Option<CandidateId>,
     now: Timestamp,
 }
@@ -105,10 +102,9 @@ pub(super) async fn respond(web: &Web, who: &Principal, page: CandidatePage) -> 
 pub(super) async fn draw(web: &Web, who: &Principal, id: &CandidateId, look: Look) -> Result<CandidatePage, Problem> {
     let desk = desk::desk(web.app(), id).await?.ok_or_else(|| Problem::new(Kind::CandidateNotFound))?;
     let mut conn = web.app().reader().conn().await?;
+    let place = neighbours::place(&mut conn, &desk.candidate).await?;
     let known = Known {
-        place: neighbours::place(&mut conn, &desk.candidate).await?,
         told: history::told(&mut conn, &desk).await?,
-        release: conn.release(&desk.view.evidence.release).await?,
         next: neighbours::next(&mut conn, &desk.candidate.key(), id).await?.map(|row| row.id),
         moment: web.app().moment(),
         people: People::for_eyes_of(who, web.app()),
@@ -117,11 +113,11 @@ pub(super) async fn draw(web: &Web, who: &Principal, id: &CandidateId, look: Loo
         desk,
     };
     drop(conn);
-    let drawn = tokio::task::spawn_blocking(move || page(&known, look)).await;
+    let drawn = tokio::task::spawn_blocking(move || page(&known, look, place)).await;
     drawn.map_err(Problem::internal)?
 }
 
-fn page(known: &Known, look: Look) -> Result<CandidatePage, Problem> {
+fn page(known: &Known, look: Look, place: Option<Place>) -> Result<CandidatePage, Problem> {
     let (desk, view) = (&known.desk, &known.desk.view);
     let address = neighbours::address(&desk.candidate.id);
     let diff = desk.base.as_ref().map(|base| diff::diff(&base.value(), &desk.descriptor.value()));
@@ -157,7 +153,7 @@ fn page(known: &Known, look: Look) -> Result<CandidatePage, Problem> {
         history: history::past(known),
         decision: panel,
         diff: drawn.diff,
-        place: None,
+        place,
         page: address,
     })
 }
@@ -168,12 +164,7 @@ struct Difference {
     changes: usize,
 }
 
-fn difference(
-    desk: &Desk,
-    diff: Option<&diff::Diff>,
-    look: &Look,
-    address: &str,
-) -> Result<Difference, Problem> {
+fn difference(desk: &Desk, diff: Option<&diff::Diff>, look: &Look, address: &str) -> Result<Difference, Problem> {
     let labels = diff.map(explain::labels).unwrap_or_default();
     let tree = DiffTree::new(&Input {
         kind: desk.view.kind,

@@ -2,6 +2,8 @@
 
 mod row;
 
+pub(super) use self::row::says;
+
 use axum::{extract::State, response::Response};
 use serde::Deserialize;
 
@@ -83,6 +85,7 @@ fn page(
         states: filter.states(),
         reasons: filter.reasons(counts),
         sets: filter.sets(web, counts),
+        kept: filter.kept(),
         search: filter.q.clone(),
         empty: groups.is_empty().then(|| filter.empty()),
         groups,
@@ -129,10 +132,15 @@ impl Filter {
         if parts.is_empty() { "/queue".to_owned() } else { format!("/queue?{}", parts.join("&")) }
     }
 
+    /// The other filters, which a search keeps.
+    fn kept(&self) -> Vec<(&'static str, String)> {
+        let all = [("set", &self.set), ("reason", &self.reason), ("state", &self.state)];
+        all.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name, value.clone())).collect()
+    }
+
     fn counted(&self, counts: &[ReasonCount], reason: Option<Reason>, set: Option<&SetName>) -> u64 {
-        let of = |c: &&ReasonCount| {
-            reason.is_none_or(|reason| c.reason == reason) && set.is_none_or(|set| c.pinset == *set)
-        };
+        let of =
+            |c: &&ReasonCount| reason.is_none_or(|reason| c.reason == reason) && set.is_none_or(|set| c.pinset == *set);
         counts.iter().filter(of).map(|c| u64::try_from(c.n).unwrap_or(0)).sum()
     }
 
@@ -206,7 +214,9 @@ impl Filter {
             };
         }
         let (headline, detail) = match self.stage() {
-            Stage::Pending => ("Nothing waits for a decision.", "The next published release with something new shows up here."),
+            Stage::Pending => {
+                ("Nothing waits for a decision.", "The next published release with something new shows up here.")
+            }
             _ => ("None.", "Decided candidates of this kind show up here."),
         };
         Empty { headline: headline.to_owned(), detail: detail.to_owned(), link: None }
@@ -219,12 +229,8 @@ mod tests {
 
     #[test]
     fn filters_stay_in_the_address_and_a_new_one_begins_at_the_top() {
-        let filter = Filter {
-            set: "prod".to_owned(),
-            q: "a&b".to_owned(),
-            cursor: Some("x".to_owned()),
-            ..Filter::default()
-        };
+        let filter =
+            Filter { set: "prod".to_owned(), q: "a&b".to_owned(), cursor: Some("x".to_owned()), ..Filter::default() };
         assert_eq!(filter.with("reason", "changed"), "/queue?set=prod&reason=changed&q=a%26b");
         assert_eq!(filter.with("cursor", "y"), "/queue?set=prod&q=a%26b&cursor=y");
         assert_eq!(Filter::default().with("set", ""), "/queue");

@@ -1,13 +1,13 @@
 //! The product's words as the pages' signs.
 
 use crate::{
+    clock::{Span, Timestamp},
     event::Event,
     pinset::{Denied, Pin, verdict},
     review::{Outcome, Reason},
     scan::Report,
     store::Stage,
     ui::sign::{Action, Severities, Severity, Sign},
-    clock::{Span, Timestamp},
 };
 
 /// From this long before its end an approval is a matter for review again.

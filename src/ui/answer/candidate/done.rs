@@ -24,7 +24,12 @@ pub(super) async fn note(web: &Web, done: Option<&str>) -> Result<Option<Note>, 
         Stage::Held => ("held", "Held.".to_owned()),
     };
     let detail = match decided.filter(|_| desk.candidate.state != Stage::Pending) {
-        Some((decided, _)) => html!([label::mono(&title(&desk.view))], ", log ", [label::entry(decided.log_index)], ". This is the next one."),
+        Some((decided, _)) => html!(
+            [label::mono(&title(&desk.view))],
+            ", log ",
+            [label::entry(decided.log_index)],
+            ". This is the next one."
+        ),
         None => html!([label::mono(&title(&desk.view))], " waits for more. This is the next one."),
     };
     let link = Link { href: neighbours::address(&id), words: "Back to it".to_owned() };

@@ -21,7 +21,13 @@ pub(super) fn chain(known: &Known) -> Vec<Step> {
     let mut steps = vec![
         step(
             "Descriptor",
-            html!("one of ", (subjects), " of <a href=\"/releases/", (&facts.release), "\">the release</a>; the sets are equal"),
+            html!(
+                "one of ",
+                (subjects),
+                " of <a href=\"/releases/",
+                (&facts.release),
+                "\">the release</a>; the sets are equal"
+            ),
         ),
         step(
             "Attestation",
@@ -36,7 +42,9 @@ pub(super) fn chain(known: &Known) -> Vec<Step> {
     ];
     let Some(authority) = known.moment.state.authority(&facts.authority) else { return steps };
     let mut key = Html::new();
-    key.safe(&Short::key(authority.facts.key.id().0)).tag(" enrolled ").safe(&when::date(authority.granted_at, known.now));
+    key.safe(&Short::key(authority.facts.key.id().0))
+        .tag(" enrolled ")
+        .safe(&when::date(authority.granted_at, known.now));
     steps.push(step("Key", key));
     let speaks = html!(
         "speaks as ",
@@ -51,7 +59,10 @@ pub(super) fn chain(known: &Known) -> Vec<Step> {
     match authority.revoked {
         None => {
             steps.push(step("Authority", speaks));
-            steps.push(step("Log", html!([label::entry(state.log_index)], ", received ", [minute(state.received_at, known)])));
+            steps.push(step(
+                "Log",
+                html!([label::entry(state.log_index)], ", received ", [minute(state.received_at, known)]),
+            ));
         }
         Some(since) => {
             let detail = html!([speaks], "; <b>revoked</b> as of ", [minute(since, known)]);

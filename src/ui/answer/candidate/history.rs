@@ -76,7 +76,9 @@ pub(super) fn past(known: &Known) -> Vec<Past> {
 fn opened(known: &Known, candidate: &Candidate, this: bool) -> Html {
     let mut html = Html::new();
     match known.moment.state.evidence(&candidate.attestation) {
-        Some(evidence) => html.tag("Version ").html(&label::version(evidence.facts.version.as_str(), "")).tag(" attested: "),
+        Some(evidence) => {
+            html.tag("Version ").html(&label::version(evidence.facts.version.as_str(), "")).tag(" attested: ")
+        }
         None => html.tag("Attested: "),
     };
     html.html(&which(candidate, this)).tag(", opened as ").text(candidate.reason.as_str());

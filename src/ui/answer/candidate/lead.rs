@@ -162,20 +162,38 @@ pub(super) fn hindrances(known: &Known) -> Vec<Note> {
     };
     let mut notes = Vec::new();
     if let Some(code) = &view.unpinnable {
-        let detail = html!("It breaks a rule that pins need: <span class=\"mono\">", (code), "</span>. It can be rejected, and never approved as it is.");
+        let detail = html!(
+            "It breaks a rule that pins need: <span class=\"mono\">",
+            (code),
+            "</span>. It can be rejected, and never approved as it is."
+        );
         notes.push(note("unpinnable", "This descriptor can’t be pinned.", detail));
     }
     if view.alias.is_none() {
-        let detail = html!("A descriptor is approved under the server’s alias, and ", [label::mono(view.server.as_str())], " has none in <b>", (&view.pinset), "</b>. It can be rejected without.");
+        let detail = html!(
+            "A descriptor is approved under the server’s alias, and ",
+            [label::mono(view.server.as_str())],
+            " has none in <b>",
+            (&view.pinset),
+            "</b>. It can be rejected without."
+        );
         notes.push(note("info", "Bind an alias before approving.", detail));
     }
     if desk.out_of_reach {
-        let detail = html!("An approval takes ", (view.needed), " reviewers who did not submit this, and there are fewer. An administrator can make another reviewer, or change the policy.");
+        let detail = html!(
+            "An approval takes ",
+            (view.needed),
+            " reviewers who did not submit this, and there are fewer. An administrator can make another reviewer, or change the policy."
+        );
         notes.push(note("held", "The quorum is out of reach.", detail));
     }
     if known.people.you().is_some_and(|you| desk.submitters.contains(you)) && known.may_review {
         let solo = known.moment.state.set(&view.pinset).is_some_and(|set| set.policy().solo);
-        let detail = if solo { "The policy of this set is solo, so you decide all the same, and the pin says so." } else { "You published it or hold the key that signed it, so others decide." };
+        let detail = if solo {
+            "The policy of this set is solo, so you decide all the same, and the pin says so."
+        } else {
+            "You published it or hold the key that signed it, so others decide."
+        };
         notes.push(note("signer", "This is your own submission.", detail.into()));
     }
     if !desk.report.complete {

@@ -148,7 +148,9 @@ impl Desk<'_> {
         .filter_map(|(holds, why)| holds.then_some(why))
         .collect();
         let many = view.needed > 1 && !why.is_empty();
-        many.then(|| format!("{} must agree: {}.", count(u64::from(view.needed), "reviewer", "reviewers"), why.join(", ")))
+        many.then(|| {
+            format!("{} must agree: {}.", count(u64::from(view.needed), "reviewer", "reviewers"), why.join(", "))
+        })
     }
 
     /// What approving does, in five lines at most.
@@ -159,7 +161,8 @@ impl Desk<'_> {
         let mut until = html!("end by itself on <b>");
         until.safe(&when::date(ends, self.known.now));
         until.text(&format!(", after {}", count(u64::from(view.lifetime_days), "day", "days"))).tag("</b>");
-        let mut will = vec![html!("allow <b>this digest only</b> as ", [label::mono(name)], " in <b>", (&view.pinset), "</b>")];
+        let mut will =
+            vec![html!("allow <b>this digest only</b> as ", [label::mono(name)], " in <b>", (&view.pinset), "</b>")];
         if view.base.is_some_and(|base| base != view.digests.digest()) {
             let overlap = self.known.moment.state.set(&view.pinset).and_then(|set| set.policy().overlap());
             will.push(match overlap {
@@ -187,7 +190,11 @@ impl Desk<'_> {
             }
             _ if !self.known.may_review => "You can read this. Only reviewers decide.".into(),
             (Stage::Pending, _) => {
-                html!("<a class=\"button go\" href=\"", (address), "?step=decide#decision\">Continue to the decision</a>")
+                html!(
+                    "<a class=\"button go\" href=\"",
+                    (address),
+                    "?step=decide#decision\">Continue to the decision</a>"
+                )
             }
             _ => html!("<a class=\"button\" href=\"", (address), "?step=decide#decision\">Reopen this candidate…</a>"),
         }

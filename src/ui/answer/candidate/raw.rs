@@ -21,7 +21,8 @@ pub(super) fn stretch(desk: &Desk, at: usize, address: &str) -> Raw {
     let text = std::str::from_utf8(desk.descriptor.raw()).unwrap_or_default();
     let from = floor(text, at.min(text.len()));
     let to = floor(text, from.saturating_add(STRETCH).min(text.len()));
-    let link = |at: usize, words: &str| Link { href: format!("{address}?view=raw&at={at}#h-diff"), words: words.to_owned() };
+    let link =
+        |at: usize, words: &str| Link { href: format!("{address}?view=raw&at={at}#h-diff"), words: words.to_owned() };
     let mut html = Html::new();
     html.tag("<bdi>");
     let outside = Outside::new(text, Reading::Prose, Escape::Plain);

@@ -77,7 +77,11 @@ fn row(moment: &Moment, desk: &Desk, now: Timestamp) -> Row {
         what: what(desk),
         findings: signs::severities(&desk.report),
         level: Some(view.evidence.level.into()),
-        ballots: if solo { Ballots::Solo { given: given > 0 } } else { Ballots::Counted { given, needed: view.needed } },
+        ballots: if solo {
+            Ballots::Solo { given: given > 0 }
+        } else {
+            Ballots::Counted { given, needed: view.needed }
+        },
         open_with: None,
         waits: when::age(row.opened_at, now),
     }
