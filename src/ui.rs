@@ -9,6 +9,8 @@
 //! type that is not escaped, and only this module's own literals can get into it unescaped. Pages work without scripts
 //! and under a policy that allows no inline style or script.
 
+#![cfg_attr(not(test), expect(dead_code, reason = "the handlers that fill these pages come with the service"))]
+
 pub(crate) mod html;
 
 pub(crate) mod figure;

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod api;
 mod canon;
 mod cli_gateway;
 mod cli_local;
@@ -13,7 +14,9 @@ mod in_memory;
 mod log;
 mod mcp_http;
 mod mcp_stdio;
+mod process;
 mod registry;
+mod scan;
 mod service;
 mod shared;
 mod store;

@@ -70,6 +70,9 @@ async fn the_queue_is_by_urgency_then_age_and_pages_without_gaps() {
         let server = word("com.example/notes");
         let named = conn.candidates_named(&default, &server, &word(""), Kind::Tool, "b").await.expect("reads");
         assert_eq!(names(&named), "b");
+        let with = conn.candidates_with(&default, Kind::Tool, hash("b")).await.expect("reads");
+        assert_eq!(names(&with), "b");
+        assert_eq!(conn.candidates_with(&default, Kind::Prompt, hash("b")).await.expect("reads"), []);
         let of_server = conn.candidates_of_server(&default, &server, Stage::Pending).await.expect("reads");
         assert_eq!(of_server.len(), 4);
         assert_eq!(conn.candidate(&rows[0].id).await.expect("reads"), Some(rows[0].clone()));
