@@ -17,6 +17,7 @@ use crate::{
     config::{self, Origin, PublicUrl},
     env::Env,
     service::{App, jobs},
+    ui,
     web::{self, Web},
 };
 

@@ -7,7 +7,7 @@ use axum::{
     routing::{any, get, post},
 };
 
-use super::{answer, docs, refused, setup, signin, statics};
+use super::{answer, docs, publishers, refused, settings, setup, signin, statics};
 use crate::web::{Web, same_origin};
 
 /// The longest form is a policy of 64 KiB, of which each byte may be escaped as three.
@@ -30,6 +30,7 @@ pub(crate) fn routes() -> Router<Web> {
         .layer(DefaultBodyLimit::max(MAX_FORM))
         .route("/static/{name}", get(statics::serve))
         .route("/docs", get(docs::docs))
+        .route("/publishers", get(publishers::publishers))
         .merge(answer::routes())
 }
 
@@ -39,4 +40,17 @@ fn forms() -> Router<Web> {
         .route("/setup/{secret}", get(setup::show).post(setup::make))
         .route("/sign-in", get(signin::show).post(signin::sign_in))
         .route("/sign-out", post(signin::sign_out))
+        .route("/settings", get(settings::you::show))
+        .route("/settings/password", post(settings::you::change_password))
+        .route("/settings/users", get(settings::users::list).post(settings::users::add))
+        .route("/settings/users/{name}", get(settings::user::show))
+        .route("/settings/users/{name}/roles", post(settings::user::set_roles))
+        .route("/settings/users/{name}/password", post(settings::user::set_password))
+        .route("/settings/users/{name}/access", post(settings::user::set_access))
+        .route("/settings/tokens", get(settings::tokens::list).post(settings::tokens::make))
+        .route("/settings/tokens/revoke", post(settings::tokens::revoke))
+        .route("/settings/authorities", get(settings::authorities::list).post(settings::authorities::grant))
+        .route("/settings/authorities/{id}", get(settings::withdrawal::show).post(settings::withdrawal::revoke))
+        .route("/settings/policy", get(settings::policy::show).post(settings::policy::set))
+        .route("/settings/keys", get(settings::keys::show))
 }
