@@ -27,11 +27,12 @@ pub fn pages(web: &Web) -> Router<Web> {
 /// Every page by its address.
 pub(crate) fn routes() -> Router<Web> {
     forms()
+        .merge(answer::routes())
         .layer(DefaultBodyLimit::max(MAX_FORM))
         .route("/static/{name}", get(statics::serve))
         .route("/docs", get(docs::docs))
         .route("/publishers", get(publishers::publishers))
-        .merge(answer::routes())
+        .merge(answer::check())
 }
 
 /// Pages with small forms.
