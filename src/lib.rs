@@ -131,7 +131,6 @@ pub mod web;
 pub mod api;
 
 #[cfg(feature = "server")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the handlers of some pages are still to come"))]
 pub mod ui;
 
 #[cfg(feature = "server")]

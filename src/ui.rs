@@ -9,6 +9,8 @@
 //! type that is not escaped, and only this module's own literals can get into it unescaped. Pages work without scripts
 //! and under a policy that allows no inline style or script.
 
+#![cfg_attr(not(test), expect(dead_code, reason = "the handlers that fill these pages come with the service"))]
+
 pub(crate) mod html;
 
 pub(crate) mod figure;
@@ -25,6 +27,7 @@ pub(crate) mod difftree;
 pub(crate) mod explain;
 pub(crate) mod text;
 
+mod answer;
 mod around;
 mod refused;
 mod routes;
@@ -39,10 +42,12 @@ pub(crate) mod pinset;
 pub(crate) mod problem;
 pub(crate) mod publishers;
 pub(crate) mod queue;
+pub(crate) mod release;
 pub(crate) mod server;
 pub(crate) mod settings;
 pub(crate) mod setup;
 pub(crate) mod signin;
+pub(crate) mod version;
 
 pub use routes::pages;
 

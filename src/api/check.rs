@@ -147,7 +147,7 @@ pub(super) async fn check(
 fn judge(app: &App, set: &SetName, body: &Bytes) -> Result<Judgement, Problem> {
     let asked: Asked<'_> = json(body)?;
     let judged = match (asked.servers, asked.dispatch) {
-        (Some(servers), None) => lists(app, set, servers)?,
+        (Some(servers), None) => lists(app, set, &servers)?,
         (None, Some(dispatch)) => {
             let item = Listed::new(dispatch.kind, dispatch.descriptor.get().as_bytes());
             distribute::judge_dispatch(app, set, &dispatch.name, &item)
@@ -159,7 +159,7 @@ fn judge(app: &App, set: &SetName, body: &Bytes) -> Result<Judgement, Problem> {
     judged.ok_or_else(|| Problem::new(Why::PinsetNotFound))
 }
 
-fn lists(app: &App, set: &SetName, servers: Vec<ServerLists<'_>>) -> Result<Option<Judgement>, Problem> {
+fn lists(app: &App, set: &SetName, servers: &[ServerLists<'_>]) -> Result<Option<Judgement>, Problem> {
     if servers.len() > MAX_SERVERS {
         return Err(Problem::new(Why::TooManyDescriptors).detail(format!("more than {MAX_SERVERS} servers")));
     }

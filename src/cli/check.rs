@@ -1,6 +1,9 @@
 //! `countersign check`: what a pulled pin set says about what a server lists.
 
-use std::path::{Path, PathBuf};
+use std::{
+    cell::LazyCell,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     client::{State, StateError},
@@ -63,7 +66,8 @@ pub(super) fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     }
     let listings: Vec<Listing<'_>> =
         lists.iter().map(|(alias, _, capture)| listing(args, alias.as_ref(), capture)).collect();
-    let ruleset = state.ruleset(&set.document().ruleset_sha256);
+    // Only what no pin covers is scanned; mostly that is nothing.
+    let ruleset = LazyCell::new(|| state.ruleset(&set.document().ruleset_sha256));
     let scan = |descriptor: &Descriptor| match ruleset.as_ref().map(|ruleset| ruleset.scan(descriptor)) {
         Some(report) if report.complete => Scan::Done(report.worst()),
         _ => Scan::Failed,

@@ -12,10 +12,13 @@ use axum::Router;
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
+    api,
     clock::Span,
     config::{self, Origin, PublicUrl},
     env::Env,
     service::{App, jobs},
+    ui,
+    web::{self, Web},
 };
 
 use super::{
@@ -99,10 +102,19 @@ pub async fn start(settings: &config::Serve, env: &Env) -> Result<Running, Failu
     let admin_address = admin.as_ref().map(TcpListener::local_addr).transpose()?;
     let setup = setup_link(&app, &settings.registry.data, &url).await?;
     let (stop, stopped) = watch::channel(false);
+    let web = Web::new(
+        app.clone(),
+        web::Settings {
+            public_url: url.clone(),
+            readers: settings.readers,
+            trusted_proxy: settings.trusted_proxy.clone(),
+            admin_apart: admin.is_some(),
+        },
+    );
     let mut served = JoinSet::new();
-    served.spawn(serve(listener, router(), stopped.clone()));
+    served.spawn(serve(listener, api::router(&web, ui::pages(&web)), stopped.clone()));
     if let Some(admin) = admin {
-        served.spawn(serve(admin, router(), stopped));
+        served.spawn(serve(admin, api::admin_router(&web), stopped));
     }
     let mut jobs = JoinSet::new();
     jobs.spawn(jobs::run(app.clone()));
@@ -153,10 +165,6 @@ async fn serve(listener: TcpListener, router: Router, mut stopped: watch::Receiv
     axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>())
         .with_graceful_shutdown(stopped)
         .await
-}
-
-fn router() -> Router {
-    Router::new().route("/healthz", axum::routing::get(|| async { "ok" }))
 }
 
 /// The link by which the first administrator is made, also in DIR for whoever lost the output; none once there is one.

@@ -13,4 +13,5 @@ mod state;
 pub use fetch::{Body, Error, Problem, Registry};
 pub use publish::{Published, publish, submission};
 pub use pull::{PullError, Pulled, pull, trust};
+pub use rules::Rules;
 pub use state::{State, StateError};

@@ -3,6 +3,8 @@
 //! A set that was made with other rules is judged by those rules or not at all: without them what no pin covers is
 //! blocked.
 
+use std::sync::LazyLock;
+
 use serde::Deserialize;
 
 use crate::{
@@ -19,6 +21,17 @@ const MAX_DOCUMENT: usize = 64 << 10;
 const MAX_PACK: usize = 1 << 20;
 /// An operator's own directory on top of ours.
 const MAX_PACKS: usize = 64;
+
+/// Compiling the rules and running their examples takes longer than anything else that a check does.
+static OWN: LazyLock<Option<Ruleset>> = LazyLock::new(|| Ruleset::builtin().ok());
+
+/// Rules that may scan for a set.
+pub enum Rules {
+    /// Those that come with this version.
+    Own(&'static Ruleset),
+    /// Those that were pulled with the set.
+    Pulled(Box<Ruleset>),
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,10 +54,27 @@ struct Named {
 
 impl State {
     /// The rules with this digest, if they are built in or were pulled.
-    pub fn ruleset(&self, sha256: &Sha256) -> Option<Ruleset> {
-        let own = Ruleset::builtin().ok().filter(|own| own.sha256() == *sha256);
-        own.or_else(|| compile(sha256, |id| self.document(id)))
+    pub fn ruleset(&self, sha256: &Sha256) -> Option<Rules> {
+        match own(sha256) {
+            Some(own) => Some(Rules::Own(own)),
+            None => compile(sha256, |id| self.document(id)).map(|rules| Rules::Pulled(Box::new(rules))),
+        }
     }
+}
+
+impl std::ops::Deref for Rules {
+    type Target = Ruleset;
+
+    fn deref(&self) -> &Ruleset {
+        match self {
+            Self::Own(rules) => rules,
+            Self::Pulled(rules) => rules,
+        }
+    }
+}
+
+fn own(sha256: &Sha256) -> Option<&'static Ruleset> {
+    OWN.as_ref().filter(|own| own.sha256() == *sha256)
 }
 
 /// Fetches what of the rules isn't at hand. `None` where they can't be had, which is no reason to refuse the set.
@@ -54,7 +84,7 @@ pub(super) async fn fetch(
     sha256: &Sha256,
     at_hand: impl Fn(&Sha256) -> Option<Vec<u8>>,
 ) -> Option<Vec<Vec<u8>>> {
-    if Ruleset::builtin().is_ok_and(|own| own.sha256() == *sha256) {
+    if own(sha256).is_some() {
         return Some(Vec::new());
     }
     let get = async |id: &Sha256, max| match at_hand(id) {

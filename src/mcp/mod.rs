@@ -17,6 +17,7 @@
 mod fault;
 mod http;
 mod lines;
+mod lists;
 mod message;
 mod process;
 mod session;
@@ -164,12 +165,12 @@ impl FromStr for Protocol {
 pub async fn capture(target: &Target, options: &Options, clock: &dyn Clock, watch: &mut Watch<'_>) -> Capture {
     let at = clock.now();
     let mut run = Run::new(clock, options, watch);
-    let mut harvest = session::Harvest::default();
+    let mut harvest = lists::Harvest::default();
     let outcome = session::run(target, &mut run, &mut harvest).await;
     finish(target, at, harvest, outcome)
 }
 
-fn finish(target: &Target, at: Timestamp, harvest: session::Harvest, outcome: Result<(), Fault>) -> Capture {
+fn finish(target: &Target, at: Timestamp, harvest: lists::Harvest, outcome: Result<(), Fault>) -> Capture {
     let (method, command, endpoint) = match target {
         Target::Stdio { command, args, .. } => {
             (Method::Stdio, Some(std::iter::once(command).chain(args).cloned().collect()), None)

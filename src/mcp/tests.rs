@@ -6,7 +6,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 use super::{
     Options, Protocol, Run, Seen,
     lines::Lines,
-    session::{self, Harvest, Link},
+    lists::Harvest,
+    session::{self, Link},
 };
 use crate::{
     clock::{Span, Timestamp},

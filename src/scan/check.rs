@@ -238,7 +238,7 @@ fn references(value: &Value<'_>, pointer: &str, hits: &mut Vec<Hit>) {
         let here = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
         match item.as_str() {
             Some(target) if matches!(name, "$ref" | "$dynamicRef") && !target.starts_with('#') => {
-                hits.push(Hit::at(here))
+                hits.push(Hit::at(here));
             }
             Some(_) => {}
             None => references(item, &here, hits),
@@ -257,5 +257,71 @@ fn icons(value: &Value<'_>, hits: &mut Vec<Hit>) {
         if !inert {
             hits.push(Hit::at(format!("/icons/{index}/src")));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::name::Kind;
+
+    fn hits(check: Check, json: &str) -> Vec<String> {
+        let descriptor = Descriptor::parse(Kind::Tool, json.as_bytes()).expect("strict JSON");
+        check.run(&descriptor, &descriptor.value(), &[]).into_iter().map(|hit| hit.pointer).collect()
+    }
+
+    #[test]
+    fn a_header_is_valid_on_a_primitive_parameter_that_only_properties_lead_to() {
+        let schema = |schema: &str| format!(r#"{{"name":"a","inputSchema":{schema}}}"#);
+        let header = r#"{"type":"string","x-mcp-header":"Region"}"#;
+        for (json, expected) in [
+            (schema(&format!(r#"{{"properties":{{"r":{header}}}}}"#)), None),
+            (schema(&format!(r#"{{"properties":{{"o":{{"properties":{{"r":{header}}}}}}}}}"#)), None),
+            (
+                schema(&format!(r#"{{"properties":{{"l":{{"items":{header}}}}}}}"#)),
+                Some("/inputSchema/properties/l/items/x-mcp-header"),
+            ),
+            (schema(&format!(r#"{{"$defs":{{"r":{header}}}}}"#)), Some("/inputSchema/$defs/r/x-mcp-header")),
+            (schema(&format!(r#"{{"anyOf":[{header}]}}"#)), Some("/inputSchema/anyOf/0/x-mcp-header")),
+            (schema(header), Some("/inputSchema/x-mcp-header")),
+            (
+                schema(r#"{"properties":{"r":{"type":"array","x-mcp-header":"R"}}}"#),
+                Some("/inputSchema/properties/r/x-mcp-header"),
+            ),
+            (
+                schema(r#"{"properties":{"r":{"type":"string","x-mcp-header":"R\r\nHost"}}}"#),
+                Some("/inputSchema/properties/r/x-mcp-header"),
+            ),
+            (
+                schema(r#"{"properties":{"r":{"type":"string","x-mcp-header":""}}}"#),
+                Some("/inputSchema/properties/r/x-mcp-header"),
+            ),
+            (
+                schema(r#"{"properties":{"r":{"type":"string","x-mcp-header":7}}}"#),
+                Some("/inputSchema/properties/r/x-mcp-header"),
+            ),
+        ] {
+            assert_eq!(hits(Check::HeaderInvalid, &json), Vec::from_iter(expected), "{json}");
+        }
+    }
+
+    #[test]
+    fn names_are_read_as_words() {
+        for (name, expected) in [
+            ("apiToken", "api token"),
+            ("API_key", "api key"),
+            ("delete-note", "delete note"),
+            ("user2Name", "user2 name"),
+            ("tokenizer", "tokenizer"),
+        ] {
+            assert_eq!(spaced(name), expected);
+        }
+    }
+
+    #[test]
+    fn references_are_found_at_any_depth() {
+        let json = r##"{"name":"a","inputSchema":{"allOf":[{"$ref":"#/x"},{"$dynamicRef":"other.json#a"}]},
+            "outputSchema":{"properties":{"$ref":{"type":"string"}}}}"##;
+        assert_eq!(hits(Check::ExternalRef, json), ["/inputSchema/allOf/1/$dynamicRef"]);
     }
 }

@@ -52,7 +52,9 @@ struct Scan<'s> {
     purpose: String,
     complete: bool,
     findings: Vec<Finding>,
-    /// One a rule, for the text at hand.
+    /// Where rules could match in the form at hand.
+    places: Vec<(usize, usize)>,
+    /// One a rule, for the form at hand.
     progress: Vec<Progress>,
 }
 
@@ -74,16 +76,13 @@ impl<'s> Scan<'s> {
         let called = format!("{} {}", spaced(descriptor.listed_name()), text("title")).to_lowercase();
         let description = text("description");
         let first = clause::around(description.as_bytes(), 0..0);
-        let purpose = format!("{called}\n{}", description.get(first.clone()).unwrap_or_default().to_lowercase());
-        let (own, findings, progress) = (None, Vec::new(), Vec::new());
-        Self { ruleset, descriptor, names, own, value, called, purpose, complete: true, findings, progress }
+        let purpose = format!("{called}\n{}", description.get(first).unwrap_or_default().to_lowercase());
+        let (own, findings, places, progress) = (None, Vec::new(), Vec::new(), Vec::new());
+        Self { ruleset, descriptor, names, own, value, called, purpose, complete: true, findings, places, progress }
     }
 
     fn string(&mut self, place: Place<'_, '_>) {
         let survey = Survey::of(place.text);
-        if !survey.unusual && !survey.foldable && !survey.encoded && !self.ruleset.first_pass.may_match(place.text) {
-            return;
-        }
         let mut found = Found { place, is_name: place.is_name, spans: Vec::new() };
         let source = Text::raw(place.text);
         self.forms(&mut found, &source, survey, View::Normal);
@@ -105,11 +104,24 @@ impl<'s> Scan<'s> {
         if survey.unusual {
             self.raw(found, source, if view == View::Normal { View::Raw } else { view });
         }
+        self.places.clear();
+        if !survey.unusual {
+            // Letter case changes no offset, so that most strings are done with before anything is allocated.
+            self.places.extend(self.ruleset.first_pass.places(&source.text));
+            if self.places.is_empty() && !survey.foldable {
+                return;
+            }
+        }
         let normal = normal(source, survey.unusual);
+        if survey.unusual {
+            self.places.extend(self.ruleset.first_pass.places(&normal.text));
+        }
         self.search(found, &normal, view);
         if survey.foldable
             && let Some(folded) = folded(&normal)
         {
+            self.places.clear();
+            self.places.extend(self.ruleset.first_pass.places(&folded.text));
             self.search(found, &folded, if view == View::Normal { View::Folded } else { view });
         }
     }
@@ -127,12 +139,19 @@ impl<'s> Scan<'s> {
         }
     }
 
+    /// Judges the places in [`Scan::places`], which are this form's.
     fn search(&mut self, found: &mut Found<'_>, form: &Text<'_>, view: View) {
+        if self.places.is_empty() {
+            return;
+        }
         let text = form.text.as_bytes();
         let mut progress = std::mem::take(&mut self.progress);
         progress.clear();
         progress.resize(self.ruleset.rules.len(), Progress::default());
-        for (index, at) in self.ruleset.first_pass.places(&form.text) {
+        let mut places = std::mem::take(&mut self.places);
+        // They come by where they end; a rule judges them by where they begin.
+        places.sort_unstable_by_key(|(_, at)| *at);
+        for &(index, at) in &places {
             let rule = &self.ruleset.rules[index];
             if !rule.is_for(found.place.role) {
                 continue;
@@ -151,6 +170,7 @@ impl<'s> Scan<'s> {
             }
         }
         self.progress = progress;
+        self.places = places;
     }
 
     /// Whether these words name something like a tool that neither the server lists nor the descriptor defines.

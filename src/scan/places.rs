@@ -33,7 +33,7 @@ pub(super) struct Place<'p, 'v> {
 /// The way from the root to a value, written out only for a finding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path<'p, 'v> {
-    parent: Option<&'p Path<'p, 'v>>,
+    parent: Option<&'p Self>,
     step: Step<'v>,
 }
 

@@ -47,7 +47,7 @@ pub(super) const MAX_CLAUSES: usize = 256;
 /// How far a rule has come in one text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress {
-    /// The end of the last clause that was judged.
+    /// Places before this one are done with.
     judged: usize,
     matches: usize,
 }
@@ -128,6 +128,8 @@ impl Rule {
         if at < progress.judged || progress.matches > MAX_CLAUSES {
             return Found::Nothing;
         }
+        // Several beginnings may stand at one place.
+        progress.judged = at + 1;
         let Some(found) = find.search(&Input::new(text).range(at..).anchored(Anchored::Yes)) else {
             return Found::Nothing;
         };
@@ -163,7 +165,10 @@ fn literals(pattern: &str) -> Option<Vec<Vec<u8>>> {
     let mut extractor = Extractor::new();
     extractor.kind(ExtractKind::Prefix).limit_literal_len(8).limit_total(4_000).limit_class(12);
     let found = extractor.extract(&parser.ok()?);
-    let literals: Vec<Vec<u8>> = found.literals()?.iter().map(|literal| literal.as_bytes().to_vec()).collect();
+    let mut literals: Vec<Vec<u8>> = found.literals()?.iter().map(|literal| literal.as_bytes().to_vec()).collect();
+    literals.sort_unstable();
+    // Sorted, a literal stands right before all that begin with it: they say nothing more.
+    literals.dedup_by(|longer, shorter| longer.starts_with(shorter));
     let useful = !literals.is_empty() && literals.iter().all(|literal| literal.len() >= 2);
     useful.then_some(literals)
 }
@@ -177,7 +182,7 @@ mod tests {
         let known = |pattern| {
             literals(pattern).map(|all| all.iter().map(|l| String::from_utf8_lossy(l).into_owned()).collect::<Vec<_>>())
         };
-        assert_eq!(known(r"\b(?:ignore|disregard) all").expect("known"), ["ignore a", "disregar"]);
+        assert_eq!(known(r"\b(?:ignore|disregard) all").expect("known"), ["disregar", "ignore a"]);
         assert_eq!(known(r"\b(?:do not|don'?t) x").expect("known"), ["do not x", "don't x", "dont x"]);
         assert_eq!(known("[a-z]+ x"), None);
     }

@@ -207,12 +207,7 @@ impl FirstPass {
         Ok(Self { automaton, rules: owners })
     }
 
-    /// Whether any rule may match in this text, in whatever letter case.
-    pub(super) fn may_match(&self, text: &str) -> bool {
-        self.automaton.is_match(text)
-    }
-
-    /// Each place where a rule's pattern could begin, with the rule's index; roughly in order.
+    /// Each place where a rule's pattern could begin, with the rule's index, by where the beginning ends.
     pub(super) fn places(&self, text: &str) -> impl Iterator<Item = (usize, usize)> {
         self.automaton.find_overlapping_iter(text).map(|found| (self.rules[found.pattern().as_usize()], found.start()))
     }
@@ -266,5 +261,43 @@ mod tests {
         let ruleset = Ruleset::compile(BUILTIN).expect("compiles");
         let wrong: Vec<String> = ruleset.broken_examples().map(|e| e.to_string()).collect();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    const RULE: &str = "[[rule]]\nid = 'own/rule'\nseverity = 'low'\nsurface = 'shadowing'\nmessage = 'x'\n";
+
+    fn refused(rest: &str) -> String {
+        let pack = format!("{RULE}{rest}");
+        Ruleset::from_packs(&[("own", &pack)]).expect_err(rest).to_string()
+    }
+
+    #[test]
+    fn a_set_that_fails_its_own_examples_scans_nothing() {
+        for (rest, expected) in [
+            ("find = 'berth'\nmatch = ['a quay']\nno_match = ['a crane']\n", "does not match its example \"a quay\""),
+            ("find = 'berth'\nmatch = ['a berth']\nno_match = ['a berth']\n", "matches its example \"a berth\""),
+            ("find = 'berth'\nmatch = ['a berth']\nno_match = []\n", "examples are missing"),
+            ("find = '[a-z]+ x'\nmatch = ['a x']\nno_match = ['b']\n", "could begin with anything"),
+            ("find = 'a('\nmatch = ['a']\nno_match = ['b']\n", "rule own/rule"),
+            ("find = '{nothing}'\nmatch = ['a']\nno_match = ['b']\n", "no word group {nothing}"),
+            ("match = ['a']\nno_match = ['b']\n", "either find or check"),
+        ] {
+            let message = refused(rest);
+            assert!(message.contains(expected), "{rest}: {message}");
+        }
+        let circle = "[words]\na = '{b}'\nb = '{a}'\n";
+        Ruleset::from_packs(&[("own", circle)]).expect_err("a circle");
+    }
+
+    #[test]
+    fn a_set_is_named_by_its_packs() {
+        let pack = format!("{RULE}find = 'berth'\nmatch = ['a berth']\nno_match = ['a crane']\n");
+        let set = Ruleset::from_packs(&[("own", &pack)]).expect("a set");
+        let expected = format!(
+            r#"{{"engine":1,"packs":[{{"name":"own","sha256":"{}"}}],"type":"countersign/ruleset/v1"}}"#,
+            Sha256::of(pack.as_bytes())
+        );
+        assert_eq!(String::from_utf8_lossy(set.document()), expected);
+        assert_eq!(set.sha256(), Sha256::of(expected.as_bytes()));
+        assert_eq!(set.packs()[0].1, pack.as_bytes());
     }
 }

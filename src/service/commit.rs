@@ -74,20 +74,18 @@ pub(super) async fn resign(core: &Core, due: impl Fn(&Head) -> bool) -> Result<u
     }
     let mut tip = core.tip.lock().await;
     let mut work = begin(core, &mut tip).await?;
-    let heads: Vec<Head> = work.tx.heads().await?.into_iter().filter(due).collect();
-    if heads.is_empty() {
-        return Ok(0);
-    }
     let (size, root) = (tip.edge.size(), tip.edge.root());
     let checkpoint = Checkpoint { origin: core.origin().to_owned(), size, root };
     let missing = || core.lost(ReadOnly::Damaged(format!("the checkpoint of size {size} is missing")).into());
     let note = work.tx.checkpoint(size).await?.ok_or_else(missing)?;
+    let heads: Vec<Head> = work.tx.heads().await?.into_iter().filter(due).collect();
     for head in &heads {
         let signed = core.signers.head(&work.state, &head.pinset, &checkpoint, core.clock.now(), core.heads);
         work.tx.put_head(&signed.map_err(|why| core.lost(why.into()))?).await?;
     }
     let all = work.tx.heads().await?;
     work.tx.commit().await?;
+    // Also where nothing was due: another replica, whose clock may be behind, has signed, and its heads are served too.
     let moment = core.moment().next(tip.state.clone(), checkpoint, note, all);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
     Ok(heads.len())

@@ -5,6 +5,7 @@ use std::{
     io::{self, Write as _},
     os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 /// Makes a directory that only its owner enters, unless it is there.
@@ -42,10 +43,11 @@ pub(super) fn is_ours(path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path)?.uid() == rustix::process::geteuid().as_raw())
 }
 
-/// The name differs by process, so that two of them don't write the same file.
+/// The name differs by process and by call, so that no two writers share a file.
 fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
+    name.push(format!(".{}-{}.new", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed)));
     let beside = path.with_file_name(name);
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
     file.write_all(bytes)?;

@@ -76,6 +76,8 @@ struct Core {
     tip: tokio::sync::Mutex<Tip>,
     moment: ArcSwap<Moment>,
     access: ArcSwap<Access>,
+    /// Held while `access` is read anew: an older look must not replace a newer one and bring a revoked token back.
+    looking: tokio::sync::Mutex<()>,
     hashers: access::Hashers,
     read_only: RwLock<Option<ReadOnly>>,
 }
@@ -192,6 +194,9 @@ impl Core {
 
     /// Notices what other processes have written.
     async fn refresh(&self) -> Result<(), StoreError> {
+        if self.read_only() == Some(ReadOnly::NoAnchor) {
+            self.look_for_an_adopted_anchor();
+        }
         let poll = self.reader.conn().await?.poll().await?;
         let moment = self.moment();
         if (poll.size, poll.heads) != (moment.checkpoint.size, moment.heads_signed()) && self.read_only().is_none() {
@@ -225,13 +230,23 @@ impl Core {
     }
 
     async fn reload_access(&self) -> Result<(), StoreError> {
+        let _alone = self.looking.lock().await;
         let rows = self.reader.snapshot().await?.access().await?;
-        let before = self.access.load_full();
-        // Two reloads may overtake each other; the older one must not bring a revoked token back.
-        if rows.version >= before.version() {
-            self.access.store(Arc::new(Access::new(rows).succeed(&before)));
-        }
+        self.access.store(Arc::new(Access::new(rows).succeed(&self.access.load())));
         Ok(())
+    }
+
+    /// A registry that opened without an anchor goes on once somebody has adopted its checkpoint.
+    fn look_for_an_adopted_anchor(&self) {
+        let moment = self.moment();
+        let adopted = match self.anchor.read() {
+            Ok(Some(anchor)) => (anchor.size, anchor.root) == (moment.checkpoint.size, moment.checkpoint.root),
+            Ok(None) | Err(_) => false,
+        };
+        if adopted {
+            tracing::info!("the anchor was adopted");
+            self.read_only.write().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        }
     }
 }
 

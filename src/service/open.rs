@@ -134,6 +134,7 @@ impl App {
             tip: tokio::sync::Mutex::new(tip),
             moment: ArcSwap::from_pointee(moment),
             access: ArcSwap::from_pointee(access),
+            looking: tokio::sync::Mutex::new(()),
             hashers: Hashers::new(settings.limits.password_hashers),
             read_only: RwLock::new(read_only),
         });

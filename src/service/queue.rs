@@ -47,8 +47,8 @@ pub enum WriteError<R> {
     /// Too many writes wait: come back later.
     #[error("too many writes are waiting")]
     Busy,
-    /// The service is about to end.
-    #[error("the service is stopping")]
+    /// The service is about to end, or a step of the batch crashed; nothing was written.
+    #[error("the write was abandoned")]
     Closed,
     /// The database failed, twice.
     #[error(transparent)]
@@ -101,7 +101,7 @@ impl Queue {
         let (sender, receiver) = mpsc::channel(waiting);
         let worker = Arc::new(Worker { stop: Notify::new(), task: Mutex::new(None) });
         let stop = Arc::clone(&worker);
-        let task = tokio::spawn(async move { work_off(&core, receiver, &stop.stop).await });
+        let task = tokio::spawn(async move { work_off(core, receiver, &stop.stop).await });
         *worker.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
         Self { sender, worker }
     }
@@ -127,7 +127,7 @@ impl Queue {
     }
 }
 
-async fn work_off(core: &Core, mut receiver: mpsc::Receiver<Box<dyn Waiting>>, stop: &Notify) {
+async fn work_off(core: Arc<Core>, mut receiver: mpsc::Receiver<Box<dyn Waiting>>, stop: &Notify) {
     let mut stopping = false;
     loop {
         let mut batch = Vec::new();
@@ -143,21 +143,28 @@ async fn work_off(core: &Core, mut receiver: mpsc::Receiver<Box<dyn Waiting>>, s
         if taken == 0 {
             return;
         }
-        match commit::batch(core, &mut batch).await {
-            Err(Failure::Step | Failure::Store(_)) => {
-                for job in batch {
-                    let mut alone = [job];
-                    let committed = commit::batch(core, &mut alone).await;
-                    let [job] = alone;
-                    job.answer(committed);
-                }
-            }
-            // Nothing may be appended, whoever tries.
-            Err(Failure::ReadOnly(reason)) => {
-                batch.into_iter().for_each(|job| job.answer(Err(Failure::ReadOnly(reason.clone()))));
-            }
-            Ok(moment) => batch.into_iter().for_each(|job| job.answer(Ok(Arc::clone(&moment)))),
+        // A task of its own: a step that panics takes its batch down, whose transaction is then thrown away, and no more.
+        if tokio::spawn(run(Arc::clone(&core), batch)).await.is_err() {
+            tracing::error!("a write panicked; its batch was not committed");
         }
+    }
+}
+
+async fn run(core: Arc<Core>, mut batch: Vec<Box<dyn Waiting>>) {
+    match commit::batch(&core, &mut batch).await {
+        Err(Failure::Step | Failure::Store(_)) => {
+            for job in batch {
+                let mut alone = [job];
+                let committed = commit::batch(&core, &mut alone).await;
+                let [job] = alone;
+                job.answer(committed);
+            }
+        }
+        // Nothing may be appended, whoever tries.
+        Err(Failure::ReadOnly(reason)) => {
+            batch.into_iter().for_each(|job| job.answer(Err(Failure::ReadOnly(reason.clone()))));
+        }
+        Ok(moment) => batch.into_iter().for_each(|job| job.answer(Ok(Arc::clone(&moment)))),
     }
 }
 

@@ -3,8 +3,6 @@
 //! SQLite reads a NULL into a text as an empty one and takes text where an integer should be; a restored or edited
 //! database can hold what no statement of ours wrote. The log's own arithmetic is checked when the service starts.
 
-use sqlx::FromRow;
-
 use super::{Conn, Count, Result, StoreError, access, candidates, int, pinsets, releases, votes};
 use crate::{canon::Sha256, name::SetName};
 
@@ -30,13 +28,6 @@ macro_rules! read_all {
     };
 }
 
-/// A row of one document's name and whether its bytes are its own.
-#[derive(FromRow)]
-struct Named {
-    sha256: Sha256,
-    bytes: Vec<u8>,
-}
-
 impl Conn {
     /// Reads everything; no fault means that every row is one that this program could have written.
     ///
@@ -46,6 +37,7 @@ impl Conn {
         let mut faults = Vec::new();
         read_all!(self, &mut faults,
             "log_head": super::LogHead, "SELECT size, last_at, root FROM log_head";
+            "log_tile": (i64, i64, Vec<u8>), "SELECT level, idx, hashes FROM log_tile";
             "checkpoint": (i64, String, i64), "SELECT size, note, signed_at FROM checkpoint ORDER BY size";
             "named": (SetName, Sha256), "SELECT pinset, sha256 FROM named";
             "scan": super::Scan, "SELECT subject, ruleset, report, complete, findings, gravest FROM scan";
@@ -93,10 +85,11 @@ impl Conn {
 
     /// Every document has the hash that it is stored under.
     async fn documents(&mut self, faults: &mut Vec<Fault>) -> Result<()> {
-        const SQL: &str = "SELECT sha256, bytes FROM content WHERE sha256 > $1 ORDER BY sha256 LIMIT $2";
+        const SQL: &str = "SELECT sha256, bytes, media_type, readable, keep_until FROM content \
+             WHERE sha256 > $1 ORDER BY sha256 LIMIT $2";
         let mut after = Vec::new();
         loop {
-            let page: std::result::Result<Vec<Named>, sqlx::Error> =
+            let page: std::result::Result<Vec<super::Content>, sqlx::Error> =
                 on!(&mut self.0, |c| sqlx::query_as(SQL).bind(&after).bind(PAGE).fetch_all(&mut **c).await);
             let page = match page.map_err(StoreError::from) {
                 Ok(page) => page,

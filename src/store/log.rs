@@ -91,15 +91,6 @@ impl Conn {
         const SQL: &str = "SELECT note FROM checkpoint WHERE size = $1";
         Ok(on!(&mut self.0, |c| sqlx::query_scalar(SQL).bind(int(size)).fetch_optional(&mut **c).await?))
     }
-
-    /// The signed checkpoint of the greatest size.
-    ///
-    /// # Errors
-    /// [`StoreError`] as for all of these.
-    pub async fn newest_checkpoint(&mut self) -> Result<Option<String>> {
-        const SQL: &str = "SELECT note FROM checkpoint ORDER BY size DESC LIMIT 1";
-        Ok(on!(&mut self.0, |c| sqlx::query_scalar(SQL).fetch_optional(&mut **c).await?))
-    }
 }
 
 impl WriteTx {

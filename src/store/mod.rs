@@ -11,6 +11,7 @@
 
 use std::{
     ops::{Deref, DerefMut},
+    os::unix::fs::OpenOptionsExt as _,
     time::Duration,
 };
 
@@ -49,6 +50,7 @@ mod fsck;
 mod log;
 mod migrate;
 mod pinsets;
+mod queue;
 mod releases;
 mod sessions;
 mod votes;
@@ -61,6 +63,7 @@ pub use self::{
     fsck::Fault,
     log::{LogHead, Poll},
     pinsets::{Head, SetVersion, Trust},
+    queue::{ReasonCount, Search, ServerCount},
     releases::{Attestation, Descriptor, Release, Server, listed_name},
     sessions::{Failures, Session, Setup},
     votes::{Ballot, Decided},
@@ -139,6 +142,9 @@ pub async fn open(database: &config::Database, read_connections: u32) -> Result<
 }
 
 async fn open_sqlite(path: &std::path::Path, readers: u32) -> Result<(Reader, Writer)> {
+    // Before SQLite makes it readable by others; the files beside it take over its permissions.
+    let mut private = std::fs::OpenOptions::new();
+    private.create(true).truncate(false).write(true).mode(0o600).open(path).map_err(sqlx::Error::Io)?;
     let options = SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)

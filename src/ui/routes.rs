@@ -7,7 +7,7 @@ use axum::{
     routing::{any, get, post},
 };
 
-use super::{docs, publishers, refused, settings, setup, signin, statics};
+use super::{answer, docs, publishers, refused, settings, setup, signin, statics};
 use crate::web::{Web, same_origin};
 
 /// The longest form is a policy of 64 KiB, of which each byte may be escaped as three.
@@ -27,11 +27,12 @@ pub fn pages(web: &Web) -> Router<Web> {
 /// Every page by its address.
 pub(crate) fn routes() -> Router<Web> {
     forms()
+        .merge(answer::routes())
         .layer(DefaultBodyLimit::max(MAX_FORM))
         .route("/static/{name}", get(statics::serve))
         .route("/docs", get(docs::docs))
         .route("/publishers", get(publishers::publishers))
-    // pages2: dashboard, queue, candidates, decisions, servers, pin sets, log, check.
+        .merge(answer::check())
 }
 
 /// Pages with small forms.

@@ -67,7 +67,7 @@ impl<T: DeserializeOwned> FromRequest<Web> for Form<T> {
         let form = axum::extract::RawForm::from_request(request, web).await;
         let axum::extract::RawForm(body) = form.map_err(|e| unread(e.status()))?;
         let fields = form_urlencoded::parse(&body);
-        let read = T::deserialize(serde::de::value::MapDeserializer::new(fields.map(|(name, value)| (name, value))));
+        let read = T::deserialize(serde::de::value::MapDeserializer::new(fields));
         read.map(Self).map_err(|e: serde::de::value::Error| Problem::new(Kind::FormMalformed).detail(e))
     }
 }

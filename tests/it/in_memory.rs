@@ -64,6 +64,11 @@ pub(crate) struct Registry {
 
 impl Registry {
     pub(crate) fn new(policy: Policy) -> Self {
+        Self::with_rules(policy, Sha256::of(b"rules"))
+    }
+
+    /// A registry whose scanner has these rules.
+    pub(crate) fn with_rules(policy: Policy, ruleset: Sha256) -> Self {
         let mut registry = Self {
             now: Timestamp::from_micros(START).expect("in range"),
             leaves: vec![],
@@ -78,7 +83,7 @@ impl Registry {
             root_key: key(1).verifying().id(),
             log_key: key(2).verifying().id(),
             head_key: key(3).verifying().id(),
-            ruleset: Sha256::of(b"rules"),
+            ruleset,
         }));
         registry.log(Event::PinsetCreated(PolicySet { pinset: default_set(), policy, by: by() }));
         for n in 1..=2 {

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod api;
 mod canon;
 mod cli_gateway;
 mod cli_local;
@@ -14,9 +15,14 @@ mod log;
 mod mcp_http;
 mod mcp_stdio;
 mod pages;
+mod pages_check;
 mod pages_doors;
+mod pages_hostile;
+mod pages_review;
 mod pages_settings;
+mod process;
 mod registry;
+mod scan;
 mod service;
 mod shared;
 mod store;

@@ -107,6 +107,7 @@ impl Step for Careless {
                 assert_eq!(twice, Err(FoldError::SetExists));
                 Err(Stop::Fold(FoldError::SetExists))
             }
+            "panic" => panic!("a bug in a step"),
             "database" => Ok(work.write().put_leaf(0, b"is there").await?),
             other => panic!("{other}"),
         }

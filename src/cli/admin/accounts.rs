@@ -215,7 +215,7 @@ async fn list_tokens(json: bool, app: &App, env: &mut Env) -> Result<(), Failure
     let mut table = Rows::new(["token", "scope", "account", "state", "until"]);
     for token in &tokens {
         let tone = if state(token) == "live" { Tone::Good } else { Tone::Quiet };
-        let until = token.expires_at.map_or_else(|| "revoked".to_owned(), |at| at.to_string());
+        let until = token.expires_at.map_or_else(|| "it is revoked".to_owned(), |at| at.to_string());
         table.push([
             (token.id.clone(), Tone::Plain),
             (token.scope.clone(), Tone::Plain),

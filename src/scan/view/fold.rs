@@ -13,8 +13,9 @@ pub(in crate::scan) fn folded<'t>(from: &'t Text<'t>) -> Option<Text<'t>> {
     let text = from.text.as_ref();
     let mut builder = Builder::new(from);
     let mut previous = ' ';
-    // Whether the word so far has a digit in place of a letter.
-    let mut leet = false;
+    // Whether the word so far has a digit in place of a letter; from the start, if the text is written that way.
+    let habit = leet_words(text.as_bytes()) >= 2;
+    let mut leet = habit;
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let end = at + c.len_utf8();
@@ -35,8 +36,12 @@ pub(in crate::scan) fn folded<'t>(from: &'t Text<'t>) -> Option<Text<'t>> {
             // At a word's end a digit stands for a letter only if one did so before: `ignor3` is no version number.
             let inside = before_letter(after) || (leet && previous.is_alphanumeric() && !next.is_ascii_alphanumeric());
             let plain = if inside { unleet(c, previous, next) } else { c };
-            leet = (leet || plain != c) && (plain.is_ascii_alphanumeric());
-            if plain != c {
+            leet = habit || (leet || plain != c) && plain.is_ascii_alphanumeric();
+            // Emphasis by underscores would make the word another word.
+            let edge = c == '_' && (!next.is_ascii_alphanumeric() || !previous.is_alphanumeric());
+            if edge {
+                builder.put(" ", at, end);
+            } else if plain != c {
                 builder.put_char(plain, at, end);
             }
         } else {
@@ -65,6 +70,12 @@ fn apart(bytes: &[u8]) -> Option<usize> {
     // The last letter has no separator of its own; if it starts a longer word, it belongs to that.
     let length = if last && alone { pairs * 2 + 1 } else { (pairs * 2).saturating_sub(1) };
     (length.div_ceil(2) >= APART).then_some(length)
+}
+
+/// How many words have a digit or sign between letters, counted up to two.
+fn leet_words(text: &[u8]) -> usize {
+    let inner = |w: &[u8]| w[0].is_ascii_alphabetic() && w[1].is_ascii_digit() && w[2].is_ascii_alphabetic();
+    text.windows(3).filter(|w| inner(w)).take(2).count()
 }
 
 /// Whether a letter follows, right away or after a few more signs in place of letters: then it is inside a word.
@@ -106,6 +117,9 @@ mod tests {
             ("i g n o r e all", Some("ignore all")),
             ("i.g.n.o.r.e", Some("ignore")),
             ("a b c", None),
+            ("t3ll n0t th3 us3r", Some("tell not the user")),
+            ("_ignore_ all", Some(" ignore  all")),
+            ("snake_case", None),
             ("plain words", None),
             ("utf8 base64 v2", None),
             ("x = 10", None),

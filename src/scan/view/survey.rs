@@ -20,13 +20,14 @@ const TOKEN_BYTE: u8 = 4;
 const UNUSUAL: u8 = 8;
 const ESCAPE: u8 = 16;
 const APART: u8 = 32;
+const UNDERSCORE: u8 = 64;
 
 /// What each byte can take part in.
 const CLASS: [u8; 256] = {
     let mut class = [0; 256];
-    let mut b = 0;
-    while b < 256 {
-        let byte = b as u8;
+    let mut byte = 0_u8;
+    loop {
+        let b = byte as usize;
         if byte.is_ascii_alphabetic() {
             class[b] |= LETTER;
         }
@@ -45,7 +46,13 @@ const CLASS: [u8; 256] = {
         if matches!(byte, b' ' | b'.' | b'-' | b'_' | b'*') {
             class[b] |= APART;
         }
-        b += 1;
+        if byte == b'_' {
+            class[b] |= UNDERSCORE;
+        }
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
     }
     class
 };
@@ -69,6 +76,8 @@ impl Survey {
                 apart = 0;
             }
             leet |= apart >= 3;
+            // An underscore at a word's edge.
+            leet |= last & UNDERSCORE != 0 && class & TOKEN_BYTE == 0;
             before = last;
             last = class;
         }

@@ -296,7 +296,8 @@ async fn set_reviewer(
     if work.state().reviewers().contains(reviewer) == active {
         return Ok(());
     }
-    let by = by.reviewer().unwrap_or_else(ReviewerId::local_operator);
+    // Who sets the registry up has no account before this one.
+    let by = by.reviewer().unwrap_or_else(|| reviewer.clone());
     work.append(Event::ReviewerSet(ReviewerSet { reviewer: reviewer.clone(), active, by: by.clone() }))?;
     if !active || work.state().reviewers().len() < 2 {
         return Ok(());
@@ -312,7 +313,7 @@ async fn set_reviewer(
 }
 
 /// Logs a policy, keeps it as a document, and voids the ballots that were given under the one before.
-pub(super) async fn set_policy<R>(work: &mut Work, set: PolicySet) -> Result<(), Stop<R>> {
+pub(in crate::service) async fn set_policy<R>(work: &mut Work, set: PolicySet) -> Result<(), Stop<R>> {
     let (at, pinset) = (work.now(), set.pinset.clone());
     let document = Content::new(set.policy.to_jcs(), JSON, true);
     work.append(Event::PolicySet(set))?;

@@ -1,6 +1,6 @@
 //! The one-time set-up link, by which the first administrator is made in a browser.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs, io, path::Path};
 
 use subtle::ConstantTimeEq as _;
 
@@ -10,9 +10,10 @@ use super::{
 };
 use crate::{
     canon::Sha256,
+    config::PublicUrl,
     event::PolicySet,
     review::{Policy, ReviewerId},
-    service::{App, Step, Stop, Work},
+    service::{App, Step, Stop, Work, durable},
     store::{Role, StoreError},
 };
 
@@ -29,7 +30,47 @@ pub struct SetUp {
     pub alone: bool,
 }
 
+/// The file in the data directory that holds the link until it is used.
+const FILE: &str = "setup-link";
+/// Where the link leads; the secret follows.
+const PATH: &str = "/setup/";
+
+/// The set-up link can't be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// Its file can't be read or written.
+    #[error("{FILE}: {0}")]
+    File(#[from] io::Error),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 impl App {
+    /// The set-up link under this public URL, as long as there is no administrator; it is also in `DIR/setup-link`, which
+    /// only its owner reads, and which goes once there is one. A restart keeps a link that is still valid.
+    ///
+    /// # Errors
+    /// [`SetupError`].
+    pub async fn setup_link(&self, data: &Path, url: &PublicUrl) -> Result<Option<String>, SetupError> {
+        let file = data.join(FILE);
+        let held = match fs::read_to_string(&file) {
+            Ok(link) => Some(link),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(e) => return Err(e.into()),
+        };
+        let secret = held.as_deref().and_then(|link| link.trim_end().rsplit('/').next());
+        let Some(secret) = self.setup_secret(secret).await? else {
+            if held.is_some() {
+                fs::remove_file(&file)?;
+            }
+            return Ok(None);
+        };
+        let link = format!("{}{PATH}{}", url.as_str(), secret.reveal());
+        durable::replace(&file, format!("{link}\n").as_bytes())?;
+        Ok(Some(link))
+    }
+
     /// The secret of the set-up link, as long as there is no administrator: the one that `held` says if it is still
     /// valid, else a new one that takes its place.
     ///

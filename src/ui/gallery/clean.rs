@@ -6,24 +6,25 @@ mod browser;
 use std::sync::Arc;
 
 use axum::{Router, extract::Path, http::header, response::IntoResponse, routing::get};
+use fantoccini::Locator;
 
 use self::browser::{Browser, Look};
 use super::{super::statics, *};
 
 /// All pages of the gallery, by name: whatever the other tests draw.
 fn gallery() -> Vec<(&'static str, String)> {
-    the_queue_groups_by_release_and_says_what_is_new();
-    an_empty_queue_says_what_was_last_and_what_would_fill_it();
-    a_candidate_shows_the_diff_the_findings_the_evidence_and_the_decision();
-    a_stale_approval_keeps_the_reason_and_says_what_was_not_done();
-    more::the_dashboard_says_first_what_needs_someone();
-    more::a_server_shows_what_it_lists_and_where_it_stands();
-    more::a_pin_set_shows_its_head_its_pins_and_what_it_denies();
-    more::the_check_page_says_what_a_gateway_would_do();
-    more::the_log_says_in_words_what_each_entry_did();
-    more::a_decision_is_shown_with_its_signatures_and_can_be_taken_back();
-    more::settings_say_what_each_thing_is_for();
-    more::the_doors_and_the_problems_say_what_to_do_next();
+    queue::the_queue_groups_by_release_and_says_what_is_new();
+    queue::an_empty_queue_says_what_was_last_and_what_would_fill_it();
+    candidate::a_candidate_shows_the_diff_the_findings_the_evidence_and_the_decision();
+    candidate::a_stale_approval_keeps_the_reason_and_says_what_was_not_done();
+    overview::the_dashboard_says_first_what_needs_someone();
+    overview::a_server_shows_what_it_lists_and_where_it_stands();
+    overview::a_pin_set_shows_its_head_its_pins_and_what_it_denies();
+    around::the_check_page_says_what_a_gateway_would_do();
+    around::the_log_says_in_words_what_each_entry_did();
+    around::a_decision_is_shown_with_its_signatures_and_can_be_taken_back();
+    settings::settings_say_what_each_thing_is_for();
+    settings::the_doors_and_the_problems_say_what_to_do_next();
     hostile::markup_links_escapes_and_hidden_characters_are_inert_on_a_candidate();
     hostile::a_description_of_a_mebibyte_is_a_page_that_opens_at_once();
     DRAWN.take()
@@ -106,5 +107,33 @@ async fn the_box_opens_when_all_changes_were_on_screen_and_keys_move_the_focus()
     assert_eq!(run("return document.querySelector('[data-seen]').textContent").await, "5 of 5 were on screen");
     assert_eq!(run("return document.querySelector('[data-read]').checked").await, true);
     assert_eq!(browser.console().await, Vec::<String>::new());
+    browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_scripts_a_ballot_can_be_cast_and_nothing_is_offered_that_would_need_them() {
+    let Some(browser) = Browser::start().await else { return };
+    let base = serve(gallery()).await;
+    browser.look(Look { width: 1280, dark: false, scripts: false }).await;
+    browser.open(&format!("{base}/pages/candidate")).await;
+    let shown = async |selector: &str| {
+        let script = "const e = document.querySelector(arguments[0]); return !!e && e.checkVisibility()";
+        browser.client.execute(script, vec![selector.into()]).await.expect("the script runs")
+    };
+    for (selector, expected) in [
+        ("[data-read]", true),
+        ("button.sign", true),
+        ("textarea", true),
+        (".keys", false),
+        ("button kbd", false),
+        (".copy", false),
+    ] {
+        assert_eq!(shown(selector).await, expected, "{selector}");
+    }
+    let field = browser.client.find(Locator::Css("textarea[name=reason]")).await.expect("a reason");
+    field.send_keys("Agreed with the publisher.").await.expect("written");
+    browser.client.find(Locator::Css("[data-read]")).await.expect("a box").click().await.expect("ticked");
+    let valid = "return document.querySelector('#decide').checkValidity()";
+    assert_eq!(browser.client.execute(valid, Vec::new()).await.expect("the script runs"), true);
     browser.close().await;
 }

@@ -1,6 +1,10 @@
 //! Pages full of what a hostile publisher would write: inert, readable and of bearable size.
 
-use super::*;
+use super::{
+    candidate::{OLD, candidate, hits, labels},
+    queue::{queue, row},
+    *,
+};
 use crate::text::class;
 
 const MARKUP: &str =

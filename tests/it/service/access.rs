@@ -77,6 +77,28 @@ fn the_set_up_link_makes_one_administrator_and_dies() {
 }
 
 #[test]
+fn the_set_up_link_lies_in_a_private_file_until_there_is_an_administrator() {
+    use std::os::unix::fs::PermissionsExt as _;
+    block_on(on_both(async |fresh| {
+        let bench = Bench::new(fresh);
+        let app = bench.open().await;
+        let data = fresh.dir.path().join("data");
+        let url = countersign::config::PublicUrl::parse("https://pins.example").expect("usable");
+        let link = app.setup_link(&data, &url).await.expect("answers").expect("no administrator yet");
+        assert!(link.starts_with("https://pins.example/setup/"), "{link}");
+        let file = data.join("setup-link");
+        assert_eq!(std::fs::read_to_string(&file).expect("is there"), format!("{link}\n"));
+        assert_eq!(std::fs::metadata(&file).expect("is there").permissions().mode() & 0o777, 0o600);
+        let again = app.setup_link(&data, &url).await.expect("answers");
+        assert_eq!(again.as_deref(), Some(link.as_str()), "a restart keeps it");
+        assert!(app.is_setup_secret(link.rsplit('/').next().expect("a secret")).await.expect("answers"));
+        add(&app, "ada", &[Role::Admin]).await.expect("made");
+        assert_eq!(app.setup_link(&data, &url).await.expect("answers"), None);
+        assert!(!file.exists());
+    }));
+}
+
+#[test]
 fn an_administrator_made_beside_the_server_ends_the_set_up_link() {
     block_on(on_both(async |fresh| {
         let bench = Bench::new(fresh);

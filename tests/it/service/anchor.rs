@@ -34,11 +34,15 @@ fn a_missing_anchor_is_read_only_until_it_is_adopted() {
         bench.pass(countersign::clock::Span::hours(1));
         assert_eq!(app.resign().await.expect("answers"), 0, "nothing is signed either");
         assert_eq!(check_log(&app).await, 3, "reading goes on");
-        app.adopt_anchor().await.expect("adopted");
-        app.close().await;
-        let app = bench.open().await;
-        assert_eq!(app.read_only(), None);
+        app.refresh().await.expect("looks");
+        assert_eq!(app.read_only(), Some(ReadOnly::NoAnchor));
+        let admin = bench.open().await;
+        admin.adopt_anchor().await.expect("adopted");
+        app.refresh().await.expect("looks");
+        assert_eq!(app.read_only(), None, "the running server goes on");
         app.write(AddSet("a".to_owned())).await.expect("written");
+        app.close().await;
+        assert_eq!(bench.open().await.read_only(), None);
     }));
 }
 

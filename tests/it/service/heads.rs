@@ -60,6 +60,21 @@ fn replicas_share_the_signing_and_see_each_others_heads() {
 }
 
 #[test]
+fn a_head_of_a_replica_whose_clock_is_behind_is_served_by_the_others() {
+    block_on(on_both(async |fresh| {
+        let (ahead, behind) = (Bench::new(fresh), Bench::new(fresh));
+        let (one, two) = (ahead.open().await, behind.open().await);
+        ahead.pass(Span::minutes(20));
+        one.write(AddSet("prod".to_owned())).await.expect("written");
+        behind.pass(Span::minutes(16));
+        assert_eq!(two.resign().await.expect("answers"), 1);
+        one.refresh().await.expect("looks");
+        assert_eq!(one.resign().await.expect("answers"), 0, "the other one has");
+        assert_eq!(head(&one, "default").issued, at(16));
+    }));
+}
+
+#[test]
 fn the_job_signs_when_the_clock_says_so() {
     block_on(on_both(async |fresh| {
         let bench = Bench::new(fresh);

@@ -31,6 +31,9 @@ fn the_first_start_makes_a_registry_with_an_empty_published_set() {
             ["", "keys", "keys/root.pem", "keys/head.pem", "keys/log.pem", "anchor"].map(mode),
             [0o700, 0o700, 0o600, 0o600, 0o600, 0o600]
         );
+        if let Database::Sqlite(path) = &fresh.database {
+            assert_eq!(fs::metadata(path).expect("is there").permissions().mode() & 0o777, 0o600);
+        }
     }));
 }
 

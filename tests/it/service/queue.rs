@@ -86,6 +86,17 @@ fn a_step_that_fails_after_writing_takes_nobody_down_with_it() {
 }
 
 #[test]
+fn a_step_that_panics_is_not_committed_and_the_next_one_is() {
+    block_on(on_both(async |fresh| {
+        let app = Bench::new(fresh).open().await;
+        assert!(matches!(app.write(Careless("panic")).await, Err(WriteError::Closed)));
+        app.write(AddSet("after".to_owned())).await.expect("the queue goes on");
+        assert_eq!(sets(&app), 2);
+        check_log(&app).await;
+    }));
+}
+
+#[test]
 fn two_processes_on_one_database_never_fork_the_log() {
     block_on(on_both(async |fresh| {
         let bench = Bench::new(fresh);

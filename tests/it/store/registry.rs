@@ -51,6 +51,18 @@ async fn releases_are_found_by_what_they_are() {
         assert_eq!(conn.servers("com.example/Zoo", 10).await.expect("reads").len(), 1);
         let folded = conn.server(&word("com.example/zoo")).await.expect("reads").expect("found in another case");
         assert_eq!(folded.name.as_str(), "com.example/Zoo");
+        for (name, expected) in [
+            ("com.example/notes", None),
+            ("com.example/Notes", Some("com.example/notes")),
+            ("com.example/other", None),
+            ("Com.Example/other", Some("com.example/notes")),
+            ("com.example.sub/notes", None),
+            ("com.exampl/notes", None),
+        ] {
+            let found = conn.namesake(&word(name)).await.expect("reads");
+            let found = found.as_ref().map(countersign::name::ServerName::as_str);
+            assert_eq!(found.is_some(), expected.is_some(), "{name}: {found:?}");
+        }
     })
     .await;
 }
