@@ -131,7 +131,7 @@ pub mod web;
 pub mod api;
 
 #[cfg(feature = "server")]
-mod ui;
+pub mod ui;
 
 #[cfg(feature = "server")]
 pub mod cli;

@@ -11,7 +11,7 @@ mod content;
 mod health;
 mod log;
 mod openapi;
-mod page;
+pub(crate) mod page;
 #[expect(unused_qualifications, reason = "utoipa's macro writes them for query parameters")]
 mod pinsets;
 mod releases;

@@ -69,12 +69,13 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
-fn cursor<K: Serialize>(key: &K) -> String {
+/// A place in a list, as text for an address.
+pub(crate) fn cursor<K: Serialize>(key: &K) -> String {
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(key).unwrap_or_default())
 }
 
 /// Where a piece begins, or `start`.
-pub(super) fn after<K: DeserializeOwned>(cursor: Option<&str>, start: K) -> Result<K, Problem> {
+pub(crate) fn after<K: DeserializeOwned>(cursor: Option<&str>, start: K) -> Result<K, Problem> {
     let Some(text) = cursor else { return Ok(start) };
     let key = (text.len() <= MAX_CURSOR).then(|| URL_SAFE_NO_PAD.decode(text).ok()).flatten();
     key.and_then(|key| serde_json::from_slice(&key).ok()).ok_or_else(|| Problem::new(Kind::CursorMalformed))

@@ -1,17 +1,14 @@
 //! The URL map.
 
-use axum::{Router, middleware, routing::get};
+use axum::{Router, routing::get};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{candidates, check, content, health, log, openapi, pinsets, releases, servers};
-use crate::web::{Web, layers, same_origin};
+use crate::web::{Web, layers};
 
-/// Everything under one address: the API, and `pages`, whose writes must come from pages of this registry.
+/// Everything under one address: the API, and `pages`, which see to it themselves that writes come from pages of this
+/// registry: their refusal is a page, too.
 pub fn router(web: &Web, pages: Router<Web>) -> Router {
-    let pages = match pages.has_routes() {
-        true => pages.route_layer(middleware::from_fn_with_state(web.clone(), same_origin)),
-        false => pages,
-    };
     let (mut api, _) = routes().split_for_parts();
     if !web.settings().admin_apart {
         api = api.merge(watched());

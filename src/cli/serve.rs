@@ -17,6 +17,7 @@ use crate::{
     config::{self, Origin, PublicUrl},
     env::Env,
     service::{App, jobs},
+    ui,
     web::{self, Web},
 };
 
@@ -111,7 +112,7 @@ pub async fn start(settings: &config::Serve, env: &Env) -> Result<Running, Failu
         },
     );
     let mut served = JoinSet::new();
-    served.spawn(serve(listener, api::router(&web, Router::new()), stopped.clone()));
+    served.spawn(serve(listener, api::router(&web, ui::pages(&web)), stopped.clone()));
     if let Some(admin) = admin {
         served.spawn(serve(admin, api::admin_router(&web), stopped));
     }

@@ -109,6 +109,11 @@ impl State {
         self.evidence.get(attestation).map(AsRef::as_ref)
     }
 
+    /// All attestations.
+    pub fn attestations(&self) -> impl Iterator<Item = &EvidenceState> {
+        self.evidence.values().map(AsRef::as_ref)
+    }
+
     /// All pin sets by name.
     pub fn sets(&self) -> impl Iterator<Item = &SetState> {
         self.sets.values().map(AsRef::as_ref)

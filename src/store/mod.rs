@@ -50,6 +50,7 @@ mod fsck;
 mod log;
 mod migrate;
 mod pinsets;
+mod queue;
 mod releases;
 mod sessions;
 mod votes;
@@ -62,6 +63,7 @@ pub use self::{
     fsck::Fault,
     log::{LogHead, Poll},
     pinsets::{Head, SetVersion, Trust},
+    queue::{ReasonCount, Search, ServerCount},
     releases::{Attestation, Descriptor, Release, Server, listed_name},
     sessions::{Failures, Session, Setup},
     votes::{Ballot, Decided},

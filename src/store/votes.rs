@@ -80,6 +80,15 @@ impl Conn {
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).bind(candidate).fetch_all(&mut **c).await?))
     }
 
+    /// The last decisions of all, newest first.
+    ///
+    /// # Errors
+    /// [`super::StoreError`] as for all of these.
+    pub async fn last_decisions(&mut self, limit: u32) -> Result<Vec<Decided>> {
+        const SQL: &str = decided!("ORDER BY log_index DESC LIMIT $1");
+        Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).bind(i64::from(limit)).fetch_all(&mut **c).await?))
+    }
+
     /// One decision.
     ///
     /// # Errors

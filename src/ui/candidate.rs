@@ -7,6 +7,7 @@ use super::{
     figure::{Count, Short},
     html::Html,
     piece::{Link, Note, Tab},
+    server::Bind,
     sign::{Level, Severity, Sign},
     symbol::icon,
     when::When,
@@ -16,6 +17,8 @@ use super::{
 #[derive(Template)]
 #[template(path = "candidate.html")]
 pub(crate) struct CandidatePage {
+    /// For the window's title: visible ASCII only.
+    pub(crate) title: String,
     /// This page's address, without a query.
     pub(crate) page: String,
     pub(crate) server: Html,
@@ -32,6 +35,8 @@ pub(crate) struct CandidatePage {
     pub(crate) set: String,
     /// Alerts and hindrances: a stale view, no alias, too few reviewers.
     pub(crate) notes: Vec<Note>,
+    /// Binding the alias that an approval needs.
+    pub(crate) bind: Option<Bind>,
     pub(crate) lead: Lead,
     pub(crate) facts: Facts,
     pub(crate) diff: Diff,

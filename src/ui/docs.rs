@@ -1,8 +1,16 @@
 //! A short reference: what the states mean, what a gateway checks, what the API is.
 
 use askama::Template;
+use axum::{extract::State, response::Response};
 
-use super::sign::{Action, Level, Severity, Sign};
+use super::{
+    around::{frame_apart, page},
+    sign::{Action, Level, Severity, Sign},
+};
+use crate::{
+    api,
+    web::{Problem, Web, Who},
+};
 
 /// The reference page.
 #[derive(Template)]
@@ -19,6 +27,15 @@ pub(crate) struct Call {
     pub(crate) path: String,
     pub(crate) who: String,
     pub(crate) what: String,
+}
+
+/// `GET /docs`
+pub(super) async fn docs(State(web): State<Web>, Who(who): Who) -> Result<Response, Problem> {
+    let call =
+        |call: api::Call| Call { method: call.method.to_owned(), path: call.path, who: call.who, what: call.what };
+    let public_url = web.settings().public_url.as_str().to_owned();
+    let body = DocsPage { public_url, calls: api::calls().into_iter().map(call).collect() };
+    page(frame_apart(&web, &who, "What this is and isn’t").await?, body)
 }
 
 impl DocsPage {

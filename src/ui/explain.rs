@@ -57,7 +57,8 @@ const fn class(class: Class) -> &'static str {
     }
 }
 
-const fn growth(growth: Growth) -> &'static str {
+/// How a tool can do more.
+pub(crate) const fn growth(growth: Growth) -> &'static str {
     match growth {
         Growth::HintFlipped => "hint flipped",
         Growth::Destination => "looks like a destination",

@@ -45,16 +45,20 @@ pub(crate) struct PinsetPage {
     pub(crate) head_note: Html,
     pub(crate) set: Short,
     /// "version 412, 123,456 bytes".
-    pub(crate) set_note: String,
+    pub(crate) set_note: Html,
     pub(crate) log_size: Count,
     pub(crate) log_note: String,
     pub(crate) policy: String,
     pub(crate) policy_note: String,
     pub(crate) policy_href: String,
+    /// What a person compares before they trust this registry.
+    pub(crate) fingerprint: String,
     /// The commands that use it.
     pub(crate) commands: Vec<String>,
     pub(crate) states: Vec<Tab>,
     pub(crate) search: String,
+    /// The state that a search keeps.
+    pub(crate) state: String,
     pub(crate) groups: Vec<AliasGroup>,
     pub(crate) empty: Option<Empty>,
     pub(crate) more: Option<Link>,

@@ -16,10 +16,14 @@ pub(crate) struct QueuePage {
     /// One sentence with what it means now.
     pub(crate) lead: String,
     pub(crate) notes: Vec<Note>,
+    /// What waits, and what was decided.
+    pub(crate) states: Vec<Tab>,
     /// Filters by reason, with counts.
     pub(crate) reasons: Vec<Tab>,
     /// Filters by pin set; empty when there is one.
     pub(crate) sets: Vec<Tab>,
+    /// The other filters, which a search keeps.
+    pub(crate) kept: Vec<(&'static str, String)>,
     /// What was searched for.
     pub(crate) search: String,
     pub(crate) groups: Vec<Group>,

@@ -56,12 +56,22 @@ pub(crate) struct ServerPage {
     pub(crate) aliases: Vec<AliasRow>,
     /// Binding an alias, for reviewers: where the form goes, the sets without one, and what was wrong.
     pub(crate) bind: Option<Bind>,
+    pub(crate) listing: Listing,
+    pub(crate) releases: Vec<ReleaseRow>,
+    pub(crate) releases_more: Option<Link>,
+}
+
+/// What a release lists, as it stands in a set.
+pub(crate) struct Listing {
+    pub(crate) headline: &'static str,
+    pub(crate) total: Count,
     /// Sets to look at the descriptors in.
     pub(crate) sets: Vec<Tab>,
     pub(crate) set: String,
-    pub(crate) descriptors: Vec<DescriptorRow>,
+    pub(crate) rows: Vec<DescriptorRow>,
+    pub(crate) before: Option<Link>,
+    pub(crate) more: Option<Link>,
     pub(crate) unpinnable: Vec<Unpinnable>,
-    pub(crate) releases: Vec<ReleaseRow>,
 }
 
 /// Under which name a set knows it.
@@ -76,10 +86,12 @@ pub(crate) struct Bind {
     pub(crate) action: String,
     pub(crate) sets: Vec<String>,
     pub(crate) alias: String,
+    /// The candidate that waits for it.
+    pub(crate) candidate: Option<String>,
     pub(crate) error: Option<String>,
 }
 
-/// A descriptor of the newest release.
+/// A descriptor of a release.
 pub(crate) struct DescriptorRow {
     pub(crate) name: Html,
     pub(crate) href: Option<String>,
@@ -88,7 +100,8 @@ pub(crate) struct DescriptorRow {
     /// Its description, cut, as text.
     pub(crate) says: Html,
     pub(crate) digest: Short,
-    pub(crate) findings: Severities,
+    /// None where they aren't for whoever looks.
+    pub(crate) findings: Option<Severities>,
     pub(crate) next: Option<Link>,
 }
 
@@ -102,6 +115,7 @@ pub(crate) struct Unpinnable {
 
 /// A release.
 pub(crate) struct ReleaseRow {
+    pub(crate) href: String,
     pub(crate) version: Html,
     pub(crate) role: &'static str,
     pub(crate) level: Level,

@@ -1,12 +1,29 @@
 //! Settings: one's own account, and for administrators users, tokens, authorities, policies and keys.
+//!
+//! A form that is refused comes back as it was sent, with the error beside its field, secrets excepted.
 
-use askama::Template;
+pub(super) mod authorities;
+pub(super) mod keys;
+mod password;
+pub(super) mod policy;
+pub(super) mod tokens;
+pub(super) mod user;
+pub(super) mod users;
+pub(super) mod withdrawal;
+pub(super) mod you;
+
+use std::collections::BTreeSet;
 
 use super::{
-    figure::Short,
-    html::Html,
+    around,
+    frame::{Frame, Keys, Section},
+    html::html,
     piece::{Note, Tab},
-    when::When,
+};
+use crate::{
+    service::{access::Principal, govern::Governor},
+    store::Role,
+    web::{Kind, Problem, Web},
 };
 
 /// Which page of the settings.
@@ -42,137 +59,41 @@ pub(crate) fn parts(current: Part, administrator: bool) -> Vec<Tab> {
     .collect()
 }
 
-/// One's own account.
-#[derive(Template)]
-#[template(path = "settings/you.html")]
-pub(crate) struct YouPage {
-    pub(crate) parts: Vec<Tab>,
-    pub(crate) notes: Vec<Note>,
-    pub(crate) name: String,
-    pub(crate) roles: String,
-    pub(crate) sessions: Vec<SessionRow>,
-    pub(crate) error: Option<String>,
+async fn frame(web: &Web, who: &Principal, title: &str) -> Result<Frame, Problem> {
+    around::frame(web, who, title, Section::Settings, Keys::Few).await
 }
 
-/// One of their sessions.
-pub(crate) struct SessionRow {
-    pub(crate) id: String,
-    pub(crate) began: When,
-    pub(crate) seen: When,
-    pub(crate) this: bool,
+/// In whose name something is governed.
+fn governor(who: &Principal) -> Result<Governor, Problem> {
+    let by = who.reviewer().ok_or_else(|| Problem::new(Kind::Unauthenticated))?;
+    Ok(Governor { by, name: who.actor().to_owned() })
 }
 
-/// Accounts.
-#[derive(Template)]
-#[template(path = "settings/users.html")]
-pub(crate) struct UsersPage {
-    pub(crate) parts: Vec<Tab>,
-    pub(crate) notes: Vec<Note>,
-    pub(crate) users: Vec<UserRow>,
-    /// The form, as it was sent.
-    pub(crate) name: String,
-    pub(crate) error: Option<String>,
+/// Several must agree: what was not done, and who can do it.
+fn needs_quorum(quorum: u32, command: &str) -> Note {
+    let detail = html!(
+        "Nothing was changed. Pages let one person act alone only where one ballot is enough; an operator can do it \
+         beside the database with <code>",
+        (command),
+        "</code>, and the log shows that it was done that way."
+    );
+    Note::refused(&format!("{quorum} people must agree on this."), detail)
 }
 
-/// One account.
-pub(crate) struct UserRow {
-    pub(crate) name: String,
-    pub(crate) roles: String,
-    pub(crate) since: When,
-    pub(crate) seen: Option<When>,
-    /// Where the form that closes it goes; none for one's own.
-    pub(crate) close: Option<String>,
-    pub(crate) closed: bool,
+/// "administrator, reviewer".
+fn words(roles: &BTreeSet<Role>) -> String {
+    let word = |role: &Role| match role {
+        Role::Admin => "administrator",
+        Role::Reviewer => "reviewer",
+        Role::Auditor => "auditor",
+    };
+    let words: Vec<&str> = roles.iter().map(word).collect();
+    if words.is_empty() { "no role".to_owned() } else { words.join(", ") }
 }
 
-/// Tokens.
-#[derive(Template)]
-#[template(path = "settings/tokens.html")]
-pub(crate) struct TokensPage {
-    pub(crate) parts: Vec<Tab>,
-    pub(crate) notes: Vec<Note>,
-    /// A token just made: shown once.
-    pub(crate) made: Option<String>,
-    pub(crate) tokens: Vec<TokenRow>,
-    pub(crate) users: Vec<String>,
-    pub(crate) scope: String,
-    pub(crate) error: Option<String>,
-}
-
-/// One token, without its secret.
-pub(crate) struct TokenRow {
-    pub(crate) id: String,
-    pub(crate) scope: String,
-    pub(crate) user: String,
-    pub(crate) made: When,
-    pub(crate) ends: Option<When>,
-    pub(crate) used: Option<When>,
-    pub(crate) revoke: String,
-}
-
-/// Who may speak for what.
-#[derive(Template)]
-#[template(path = "settings/authorities.html")]
-pub(crate) struct AuthoritiesPage {
-    pub(crate) parts: Vec<Tab>,
-    pub(crate) notes: Vec<Note>,
-    pub(crate) authorities: Vec<AuthorityRow>,
-    pub(crate) users: Vec<String>,
-    pub(crate) scope: String,
-    pub(crate) key: String,
-    pub(crate) error: Option<String>,
-}
-
-/// One authority.
-pub(crate) struct AuthorityRow {
-    /// Namespace, server or `*`.
-    pub(crate) scope: Html,
-    pub(crate) role: &'static str,
-    pub(crate) key: Short,
-    pub(crate) holder: Option<String>,
-    /// "an administrator", "DNS TXT, last seen today 06:00".
-    pub(crate) proof: String,
-    pub(crate) generation: u32,
-    pub(crate) since: When,
-    pub(crate) revoked: Option<When>,
-    pub(crate) revoke: String,
-}
-
-/// A set's policy.
-#[derive(Template)]
-#[template(path = "settings/policy.html")]
-pub(crate) struct PolicyPage {
-    pub(crate) parts: Vec<Tab>,
-    pub(crate) notes: Vec<Note>,
-    pub(crate) sets: Vec<Tab>,
-    pub(crate) set: String,
-    /// Each rule in a sentence: name, value, what it does.
-    pub(crate) rules: Vec<(&'static str, String, &'static str)>,
-    pub(crate) digest: Short,
-    /// The policy as TOML, to be edited.
-    pub(crate) toml: String,
-    pub(crate) error: Option<String>,
-    /// How many ballots a change takes.
-    pub(crate) quorum: u32,
-}
-
-/// The registry's own keys.
-#[derive(Template)]
-#[template(path = "settings/keys.html")]
-pub(crate) struct KeysPage {
-    pub(crate) parts: Vec<Tab>,
-    pub(crate) notes: Vec<Note>,
-    pub(crate) keys: Vec<KeyRow>,
-    /// The fingerprint that gateways compare, in full.
-    pub(crate) fingerprint: String,
-    pub(crate) command: String,
-}
-
-/// One key.
-pub(crate) struct KeyRow {
-    pub(crate) what: &'static str,
-    pub(crate) key: Short,
-    pub(crate) since: When,
-    pub(crate) place: String,
-    pub(crate) signs: &'static str,
+/// Everybody who may do anything, by name.
+fn accounts(web: &Web) -> Vec<String> {
+    let mut names: Vec<String> = web.app().access().users().map(|user| user.account.clone()).collect();
+    names.sort();
+    names
 }

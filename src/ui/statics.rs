@@ -2,7 +2,16 @@
 
 use std::sync::LazyLock;
 
-use crate::canon::Sha256;
+use axum::{
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use serde::Deserialize;
+
+use crate::{
+    canon::Sha256,
+    web::{Kind, Path, Problem, Query},
+};
 
 /// A file of ours, as it is served.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +39,12 @@ pub(crate) const FILES: [Static; 3] = [
     Static { name: "favicon.svg", media_type: "image/svg+xml", bytes: include_bytes!("../../static/favicon.svg") },
 ];
 
-/// What a page may load and do: our own files, nothing inline, no frames, forms to ourselves.
-pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
-    img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// Which version of a file is asked for.
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    #[serde(default)]
+    v: String,
+}
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let all: Vec<u8> = FILES.iter().flat_map(|file| file.bytes).copied().collect();
@@ -47,6 +59,25 @@ pub(crate) fn address(name: &str) -> String {
 /// The file of this name.
 pub(crate) fn file(name: &str) -> Option<Static> {
     FILES.into_iter().find(|file| file.name == name)
+}
+
+/// `GET /static/{name}?v=…`: to be kept for good under this version, to be asked again under any other.
+pub(super) async fn serve(
+    Path(name): Path<String>,
+    Query(Asked { v }): Query<Asked>,
+    asked: HeaderMap,
+) -> Result<Response, Problem> {
+    let file = file(&name).ok_or_else(|| Problem::new(Kind::NotFound))?;
+    let keep = if v == *VERSION { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let tag = format!("\"{}\"", *VERSION);
+    let known = asked.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    let etag = HeaderValue::from_str(&tag).map_err(Problem::internal)?;
+    let headers = [(header::CACHE_CONTROL, HeaderValue::from_static(keep)), (header::ETAG, etag)];
+    if known {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    let media_type = [(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type))];
+    Ok((headers, media_type, file.bytes).into_response())
 }
 
 #[cfg(test)]

@@ -131,6 +131,7 @@ impl From<AccountRefused> for Problem {
             AccountRefused::Unknown(_) => Kind::AccountNotFound,
             AccountRefused::LastAdmin => Kind::LastAdmin,
             AccountRefused::SetupOver => Kind::SetupOver,
+            AccountRefused::NeedsQuorum(_) => Kind::NeedsQuorum,
         };
         Self::new(kind).detail(refused)
     }
@@ -143,6 +144,7 @@ impl From<TokenRefused> for Problem {
             TokenRefused::NoToken(_) => Kind::TokenNotFound,
             TokenRefused::Days => Kind::TokenDays,
             TokenRefused::TooMany => Kind::TooManyTokens,
+            TokenRefused::OthersVote => Kind::Forbidden,
         };
         Self::new(kind).detail(refused)
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
-use super::{Password, PasswordHash, Principal};
+use super::{Password, PasswordHash, Principal, Secret};
 use crate::{
     event::{Event, PolicySet, ReviewerSet},
     review::{Policy, ReviewerId},
@@ -80,6 +80,9 @@ pub enum AccountRefused {
     /// The set-up link is used up, or is another one.
     #[error("the set-up link is not valid any more")]
     SetupOver,
+    /// Several people must agree on who reviews.
+    #[error("{0} people must agree on who reviews; `countersign admin` beside the database can do it alone")]
+    NeedsQuorum(u32),
 }
 
 /// A name is shown in tables and log lines.
@@ -119,6 +122,11 @@ impl App {
     pub async fn hash_password(&self, password: Password) -> Option<PasswordHash> {
         self.core.hashers.hash(password, self.core.rng.as_ref()).await.ok()
     }
+
+    /// A password that nobody has to think of: to be shown once.
+    pub fn make_password(&self) -> Secret {
+        Secret::plain(self.core.rng.as_ref())
+    }
 }
 
 impl Step for AddAccount {
@@ -128,6 +136,9 @@ impl Step for AddAccount {
     async fn run(&self, work: &mut Work) -> Result<ReviewerId, Stop<AccountRefused>> {
         if work.read().account(self.name.as_str()).await?.is_some() {
             return Err(Stop::Refused(AccountRefused::Exists(self.name.0.clone())));
+        }
+        if self.roles.contains(&Role::Reviewer) {
+            alone(work, &self.by)?;
         }
         add(work, &self.name, &self.password, &self.roles, &self.by).await
     }
@@ -180,6 +191,9 @@ impl Step for SetRoles {
         if held.contains(&Role::Admin) && !self.roles.contains(&Role::Admin) {
             keep_an_admin(work, &account).await?;
         }
+        if self.roles.contains(&Role::Reviewer) && !held.contains(&Role::Reviewer) {
+            alone(work, &self.by)?;
+        }
         for role in held.difference(&self.roles) {
             work.write().drop_role(&account.name, *role).await?;
         }
@@ -211,6 +225,9 @@ impl Step for SetDisabled {
         if self.disabled && roles.contains(&Role::Admin) {
             keep_an_admin(work, &account).await?;
         }
+        if !self.disabled && roles.contains(&Role::Reviewer) {
+            alone(work, &self.by)?;
+        }
         let since = self.disabled.then(|| work.now());
         work.write().set_disabled(&account.name, since).await?;
         work.write().drop_sessions_of(&account.name).await?;
@@ -229,6 +246,10 @@ impl Step for SetPassword {
 
     async fn run(&self, work: &mut Work) -> Result<(), Stop<AccountRefused>> {
         let account = known(work, &self.name).await?;
+        let own = self.by.user().is_some_and(|user| user.account == account.name);
+        if !own && work.read().roles(&account.name).await?.contains(&Role::Reviewer) {
+            alone(work, &self.by)?;
+        }
         work.write().set_password(&account.name, &self.password.0).await?;
         work.write().drop_sessions_of(&account.name).await?;
         work.audit(self.by.actor(), "account-password", &account.name, "");
@@ -240,6 +261,18 @@ impl Step for SetPassword {
 async fn known(work: &mut Work, name: &AccountName) -> Result<Account, Stop<AccountRefused>> {
     let account = work.read().account(name.as_str()).await?;
     account.ok_or_else(|| Stop::Refused(AccountRefused::Unknown(name.0.clone())))
+}
+
+/// Refuses to let one person bring in a ballot where a pin set asks for several: by a new reviewer, or by the password of
+/// one. Taking a reviewer away is open to one: it brings nothing in. The set-up link makes the first reviewer of all.
+fn alone(work: &Work, by: &Principal) -> Result<(), Stop<AccountRefused>> {
+    let quorum = work.state().sets().map(|set| set.policy().quorum).max().unwrap_or(1);
+    match by {
+        Principal::Session(..) | Principal::Token(..) if quorum > 1 => {
+            Err(Stop::Refused(AccountRefused::NeedsQuorum(quorum)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses what would leave no administrator but this one, who is about to be none.

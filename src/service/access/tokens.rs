@@ -45,6 +45,9 @@ pub enum TokenRefused {
     /// The account has all it may have.
     #[error("an account has at most 1000 tokens")]
     TooMany,
+    /// It would vote in somebody else's name.
+    #[error("a token that reviews is made by the reviewer it acts for, or with `countersign admin token add`")]
+    OthersVote,
 }
 
 /// A program that is forgotten for ten years should stop.
@@ -77,6 +80,10 @@ impl Step for Keep {
         let AddToken { scope, account, days, by } = &self.asked;
         if days.is_some_and(|days| days == 0 || days > MAX_DAYS) {
             return Err(Stop::Refused(TokenRefused::Days));
+        }
+        let others = by.user().is_some_and(|user| user.account != account.as_str());
+        if others && *scope == Scope::Review {
+            return Err(Stop::Refused(TokenRefused::OthersVote));
         }
         let usable = work.read().account(account.as_str()).await?.is_some_and(|account| account.disabled_at.is_none());
         if !usable {

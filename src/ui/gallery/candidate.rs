@@ -121,6 +121,8 @@ pub(super) fn candidate(view: View, deciding: bool) -> CandidatePage {
     );
     confusable.excerpt = Some(text::excerpt(&destination, hit..hit + 4));
     CandidatePage {
+        title: "notes.export".to_owned(),
+        bind: None,
         page: "/candidates/5f0c".to_owned(),
         server: name("com.example/notes"),
         server_href: "/servers/com.example/notes".to_owned(),

@@ -39,7 +39,7 @@ async fn serve(pages: Vec<(&'static str, String)>) -> String {
         async move {
             let headers = [
                 (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-                (header::CONTENT_SECURITY_POLICY, statics::CONTENT_SECURITY_POLICY),
+                (header::CONTENT_SECURITY_POLICY, crate::web::CONTENT_SECURITY_POLICY),
             ];
             (headers, html).into_response()
         }

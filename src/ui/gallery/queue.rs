@@ -44,6 +44,8 @@ pub(super) fn queue() -> QueuePage {
     QueuePage {
         lead: "61 candidates wait. 8 are decided one by one; the other 53 are in 3 releases.".to_owned(),
         notes: Vec::new(),
+        states: Vec::new(),
+        kept: Vec::new(),
         reasons: vec![
             tab("/queue", "All", None, 61, true),
             tab("/queue?reason=changed", "changed", Some(Sign::Changed), 2, false),

@@ -1,7 +1,28 @@
-//! Settings, the doors, the problems and the reference.
+//! Settings, publishers, the reference, the doors and the problems.
 
 use super::*;
-use crate::ui::{docs::*, problem::*, publishers::*, settings::*, signin::*};
+use crate::{
+    store::Role,
+    ui::{
+        docs::{Call, DocsPage},
+        problem::*,
+        publishers::{Publisher, PublishersPage, SignerRow},
+        settings::{
+            Part,
+            authorities::{AuthoritiesPage, AuthorityRow},
+            keys::{KeyRow, KeysPage},
+            parts,
+            policy::PolicyPage,
+            tokens::{TokenRow, TokensPage},
+            user::UserPage,
+            users::{UserRow, UsersPage},
+            withdrawal::WithdrawalPage,
+            you::{SessionRow, YouPage},
+        },
+        setup::SetupPage,
+        signin::SigninPage,
+    },
+};
 
 #[test]
 pub(super) fn settings_say_what_each_thing_is_for() {
@@ -15,6 +36,7 @@ pub(super) fn settings_say_what_each_thing_is_for() {
             notes: Vec::new(),
             name: "Mira Sandoval".to_owned(),
             roles: "administrator and reviewer".to_owned(),
+            old_error: None,
             error: None,
             sessions: vec![
                 SessionRow {
@@ -38,15 +60,18 @@ pub(super) fn settings_say_what_each_thing_is_for() {
         &UsersPage {
             parts: parts(Part::Users, true),
             notes: Vec::new(),
+            made: None,
             name: "Jonas Weber".to_owned(),
-            error: Some("There is an account of this name already.".to_owned()),
+            roles: [Role::Reviewer].into(),
+            name_error: Some("There is an account of this name already.".to_owned()),
+            password_error: None,
+            roles_error: None,
             users: vec![
                 UserRow {
                     name: "Mira Sandoval".to_owned(),
                     roles: "administrator, reviewer".to_owned(),
                     since: date("01-12T09:00"),
                     seen: Some(minute("11-30T10:41")),
-                    close: None,
                     closed: false,
                 },
                 UserRow {
@@ -54,7 +79,6 @@ pub(super) fn settings_say_what_each_thing_is_for() {
                     roles: "reviewer".to_owned(),
                     since: date("01-14T09:00"),
                     seen: Some(minute("11-30T09:31")),
-                    close: Some("/settings/users/jonas/close".to_owned()),
                     closed: false,
                 },
                 UserRow {
@@ -62,10 +86,43 @@ pub(super) fn settings_say_what_each_thing_is_for() {
                     roles: "auditor".to_owned(),
                     since: date("03-01T09:00"),
                     seen: None,
-                    close: None,
                     closed: true,
                 },
             ],
+        },
+    );
+    page(
+        "settings-user",
+        &at("Account jonas"),
+        &UserPage {
+            parts: parts(Part::Users, true),
+            notes: Vec::new(),
+            name: "jonas".to_owned(),
+            own: false,
+            roles: [Role::Reviewer].into(),
+            closed: false,
+            made: Some("YHbV0Jx3nX5bq2kqk1cOe0qf0t7M5m5sV6l1yQ4q3rA".to_owned()),
+            roles_error: None,
+            password_error: None,
+        },
+    );
+    page(
+        "settings-withdrawal",
+        &at("Revoke an authority"),
+        &WithdrawalPage {
+            parts: parts(Part::Authorities, true),
+            notes: Vec::new(),
+            action: "/settings/authorities/1".to_owned(),
+            scope: name("com.example"),
+            role: "publisher",
+            key: Short::key(Sha256::of(b"key")),
+            granted: date("02-03T09:00"),
+            revoked: None,
+            releases: "14 releases".to_owned(),
+            since: "yesterday".to_owned(),
+            reason: String::new(),
+            since_error: Some("Write it as 2026-11-30 09:20, in UTC.".to_owned()),
+            reason_error: None,
         },
     );
     page(
@@ -77,7 +134,11 @@ pub(super) fn settings_say_what_each_thing_is_for() {
             made: Some("cs_pub_9f3kd82jx0aP4mQ7vT1sLz6yRw5uHbNe".to_owned()),
             users: users(),
             scope: String::new(),
-            error: None,
+            user: String::new(),
+            days: "90".to_owned(),
+            scope_error: None,
+            user_error: None,
+            days_error: None,
             tokens: vec![
                 TokenRow {
                     id: "1".to_owned(),
@@ -86,7 +147,6 @@ pub(super) fn settings_say_what_each_thing_is_for() {
                     made: date("11-02T09:00"),
                     ends: Some(year("2027-01-31")),
                     used: Some(minute("11-30T08:31")),
-                    revoke: "/settings/tokens/revoke".to_owned(),
                 },
                 TokenRow {
                     id: "2".to_owned(),
@@ -95,7 +155,6 @@ pub(super) fn settings_say_what_each_thing_is_for() {
                     made: date("11-02T09:00"),
                     ends: None,
                     used: None,
-                    revoke: "/settings/tokens/revoke".to_owned(),
                 },
             ],
         },
@@ -109,7 +168,12 @@ pub(super) fn settings_say_what_each_thing_is_for() {
             users: users(),
             scope: String::new(),
             key: String::new(),
-            error: None,
+            role: String::new(),
+            holder: String::new(),
+            scope_error: None,
+            key_error: None,
+            role_error: None,
+            holder_error: None,
             authorities: vec![
                 AuthorityRow {
                     scope: name("com.example"),
@@ -120,7 +184,7 @@ pub(super) fn settings_say_what_each_thing_is_for() {
                     generation: 1,
                     since: date("02-03T09:00"),
                     revoked: None,
-                    revoke: "/settings/authorities/1/revoke".to_owned(),
+                    revoke: "/settings/authorities/1".to_owned(),
                 },
                 AuthorityRow {
                     scope: name("*"),
@@ -154,9 +218,9 @@ pub(super) fn settings_say_what_each_thing_is_for() {
         parts: parts(Part::Keys, true),
         notes: vec![Note { tone: Tone::Warn, symbol: "flagged", headline: "The root key is still on this machine.".to_owned(), detail: "Whoever takes the data folder can make gateways trust other keys. Move it off, and keep it for rotations.".into(), link: None, alert: false }],
         keys: vec![
-            KeyRow { what: "Root", key: Short::key(Sha256::of(b"root")), since: date("01-12T09:00"), place: "keys/root.pem".to_owned(), signs: "the trust file" },
-            KeyRow { what: "Head", key: Short::key(Sha256::of(b"head")), since: date("01-12T09:00"), place: "keys/head.pem".to_owned(), signs: "heads of pin sets, every 15 minutes" },
-            KeyRow { what: "Log", key: Short::key(Sha256::of(b"log")), since: date("01-12T09:00"), place: "keys/log.pem".to_owned(), signs: "checkpoints of the log" },
+            KeyRow { what: "Root", key: Short::key(Sha256::of(b"root")), since: Some(date("01-12T09:00")), place: "keys/root.pem".to_owned(), signs: "the trust file" },
+            KeyRow { what: "Head", key: Short::key(Sha256::of(b"head")), since: Some(date("01-12T09:00")), place: "keys/head.pem".to_owned(), signs: "heads of pin sets, every 15 minutes" },
+            KeyRow { what: "Log", key: Short::key(Sha256::of(b"log")), since: Some(date("01-12T09:00")), place: "keys/log.pem".to_owned(), signs: "checkpoints of the log" },
         ],
         fingerprint: Sha256::of(b"root").to_string(),
         command: "countersign trust https://pins.example -o trust.txt".to_owned(),
@@ -177,6 +241,7 @@ pub(super) fn the_doors_and_the_problems_say_what_to_do_next() {
             name: "Mira".to_owned(),
             name_error: None,
             password_error: Some("The password has 8 characters; it needs 12.".to_owned()),
+            who: String::new(),
             who_error: None,
         },
     );
@@ -204,7 +269,7 @@ pub(super) fn the_doors_and_the_problems_say_what_to_do_next() {
             tone: Tone::Plain,
             slug: Some("not-found"),
             request: None,
-            next: vec![link("/", "Dashboard"), link("/signin", "Sign in")],
+            next: vec![link("/", "Dashboard"), link("/sign-in", "Sign in")],
         },
     );
     page(

@@ -2,12 +2,14 @@ use std::{collections::BTreeSet, net::IpAddr};
 
 use countersign::{
     clock::Span,
+    review::{Policy, ReviewerId},
     service::{
         App, WriteError,
         access::{
             AccountName, AccountRefused, AddAccount, AddToken, PasswordHash, Principal, RevokeToken, SetDisabled,
             SetPassword, SetRoles, SetUp, SignInError, TokenRefused,
         },
+        govern::{self, Governor, SetPolicy},
     },
     store::Role,
 };
@@ -271,5 +273,67 @@ fn guessing_is_slowed_down_and_tells_nothing() {
         }
         bench.pass(Span::hours(2));
         assert!(matches!(sign_in(&app, "ada", "wrong").await, Err(SignInError::Wrong)), "and so does time");
+    }));
+}
+
+/// What one administrator may do through pages, where pin sets ask for `quorum` ballots.
+async fn by_session(app: &App, quorum: u32) -> Vec<(&'static str, bool)> {
+    add(app, "ada", &[Role::Admin]).await.expect("made");
+    add(app, "bob", &[Role::Reviewer]).await.expect("made");
+    add(app, "cy", &[]).await.expect("made");
+    let policy = Policy { quorum, quorum_risky: 2, ..Policy::default() };
+    let (pinset, by) = ("default".parse().expect("legal"), ReviewerId::local_operator());
+    let set = SetPolicy { pinset, policy, by: Governor { by, name: "test".into() }, alone: true };
+    govern::set_policy(app, set).await.expect("set");
+    let secret = sign_in(app, "ada", PASSWORD).await.expect("signed in");
+    let by = session(app, &secret).expect("a session");
+    let reviewer = BTreeSet::from([Role::Reviewer]);
+    let password = hashed(app).await;
+    let roles = |name, roles: &BTreeSet<Role>| SetRoles { name, roles: roles.clone(), by: by.clone() };
+    let disabled = |disabled| SetDisabled { name: name("bob"), disabled, by: by.clone() };
+    let change = |name| SetPassword { name, password: password.clone(), by: by.clone() };
+    let new = AddAccount { name: name("dee"), password: password.clone(), roles: reviewer.clone(), by: by.clone() };
+    let review = |name: &str| AddToken {
+        scope: "review".parse().expect("a scope"),
+        account: name.parse().expect("legal"),
+        days: Some(1),
+        by: by.clone(),
+    };
+    vec![
+        ("a new reviewer", app.write(new).await.is_ok()),
+        ("a reviewer of an account", app.write(roles(name("cy"), &reviewer)).await.is_ok()),
+        ("another's password", app.write(change(name("bob"))).await.is_ok()),
+        ("another's ballots by token", app.add_token(review("bob")).await.is_ok()),
+        ("a reviewer away", app.write(disabled(true)).await.is_ok()),
+        ("a reviewer back", app.write(disabled(false)).await.is_ok()),
+        ("a reviewer no more", app.write(roles(name("bob"), &BTreeSet::new())).await.is_ok()),
+        ("their own token", app.add_token(review("ada")).await.is_ok()),
+        ("their own password", app.write(change(name("ada"))).await.is_ok()),
+    ]
+}
+
+#[test]
+fn one_administrator_brings_in_no_ballot_where_several_must_agree() {
+    block_on(on_both(async |fresh| {
+        let app = Bench::new(fresh).open().await;
+        let refused: Vec<&str> =
+            by_session(&app, 2).await.into_iter().filter(|(_, done)| !done).map(|(what, _)| what).collect();
+        assert_eq!(
+            refused,
+            [
+                "a new reviewer",
+                "a reviewer of an account",
+                "another's password",
+                "another's ballots by token",
+                "a reviewer back"
+            ]
+        );
+        check_log(&app).await;
+    }));
+    block_on(on_both(async |fresh| {
+        let app = Bench::new(fresh).open().await;
+        let refused: Vec<&str> =
+            by_session(&app, 1).await.into_iter().filter(|(_, done)| !done).map(|(what, _)| what).collect();
+        assert_eq!(refused, ["another's ballots by token"]);
     }));
 }

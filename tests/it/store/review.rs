@@ -1,7 +1,7 @@
 use countersign::{
     name::Kind,
     review::{CandidateId, Outcome, Reason, ReviewerId},
-    store::{Ballot, Candidate, Decided, QueueKey, Stage, Writer},
+    store::{Ballot, Candidate, Decided, QueueKey, Search, Stage, Writer},
 };
 
 use super::{at, hash, opened, release, word, write};
@@ -166,6 +166,54 @@ async fn decisions_are_found_by_candidate_and_by_leaf() {
         assert_eq!(conn.decision(second.sha256).await.expect("reads"), Some(second));
         let mut tx = writer.begin().await.expect("begins");
         assert!(tx.put_decision(&first).await.is_err());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn people_search_the_queue_and_go_through_it() {
+    on_both(async |fresh| {
+        let (reader, writer) = opened(fresh).await;
+        let rows = [
+            candidate("export", "default", Reason::Unknown, 5),
+            candidate("import", "default", Reason::Flagged, 9),
+            candidate("100%_sure", "prod", Reason::Changed, 1),
+        ];
+        open_all(&writer, &rows).await;
+        let mut conn = reader.conn().await.expect("a connection");
+        let digest = hash("import").to_string();
+        let search = |pinset: &str, reason: Option<Reason>, text: &str| Search {
+            pinset: (!pinset.is_empty()).then(|| word(pinset)),
+            reason,
+            text: text.to_owned(),
+        };
+        for (asked, expected) in [
+            (search("", None, ""), "100%_sureimportexport"),
+            (search("default", None, ""), "importexport"),
+            (search("", Some(Reason::Unknown), ""), "export"),
+            (search("", None, "PORT"), "importexport"),
+            (search("", None, "example/NOTES"), "100%_sureimportexport"),
+            (search("", None, "%"), "100%_sure"),
+            (search("", None, "_"), "100%_sure"),
+            (search("", None, &digest[..8]), "import"),
+            (search("", None, &format!("jcs-sha256:{digest}")), "import"),
+            (search("prod", Some(Reason::Unknown), ""), ""),
+            (search("", None, "nothing'"), ""),
+        ] {
+            let found = conn.queue_search(Stage::Pending, &asked, &QueueKey::START, 9).await.expect("reads");
+            assert_eq!(names(&found), expected, "{asked:?}");
+        }
+        let (second, all) = (rows[1].key(), search("", None, ""));
+        let after = conn.queue_search(Stage::Pending, &all, &second, 1).await.expect("reads");
+        let before = conn.queue_previous(Stage::Pending, &second).await.expect("reads");
+        assert_eq!((names(&after), before.expect("one").name), ("export".to_owned(), "100%_sure".to_owned()));
+        assert_eq!(conn.queue_length_before(Stage::Pending, &second).await.expect("reads"), 1);
+        let reasons = conn.queue_reasons(Stage::Pending).await.expect("reads");
+        let told: Vec<String> = reasons.iter().map(|r| format!("{} {} {}", r.pinset, r.reason, r.n)).collect();
+        assert_eq!(told, ["default flagged 1", "default unknown 1", "prod changed 1"]);
+        let servers = conn.queue_servers(Stage::Pending).await.expect("reads");
+        assert_eq!((servers.len(), servers[0].n), (1, 3));
+        assert_eq!(conn.last_decisions(5).await.expect("reads"), []);
     })
     .await;
 }
