@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     canon::Sha256,
-    service::access::{Principal, SignInError, SignedIn},
+    service::access::{SignInError, SignedIn},
     web::{Client, Form, Kind, Problem, Query, Web, Who},
 };
 
@@ -183,11 +183,6 @@ fn with_cookie(mut response: Response, cookie: &Cookie<'_>) -> Response {
         }
         Err(e) => Problem::internal(e).into_response(),
     }
-}
-
-/// Whoever is signed in, by name.
-pub(super) fn account(who: &Principal) -> Result<&str, Problem> {
-    who.user().map(|user| user.account.as_str()).ok_or_else(|| Problem::new(Kind::Unauthenticated))
 }
 
 #[cfg(test)]

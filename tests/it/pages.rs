@@ -1,6 +1,6 @@
 //! The pages through the router in process, as a browser sends forms and keeps a cookie.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::{
     Router,
@@ -11,8 +11,10 @@ use countersign::{
     api,
     clock::Span,
     config::{PublicUrl, Readers},
+    env::{ManualClock, SeededRng},
+    scan::Ruleset,
     service::{
-        App,
+        App, Opening,
         access::{AddAccount, Principal},
     },
     store::Role,
@@ -29,12 +31,15 @@ use crate::{
 pub(crate) const URL: &str = "https://pins.example";
 pub(crate) const PASSWORD: &str = "correct horse battery";
 
+static RULES: LazyLock<Arc<Ruleset>> =
+    LazyLock::new(|| Arc::new(Ruleset::builtin().expect("it passes its own examples")));
+
 /// A registry with its pages.
 pub(crate) struct Site {
     pub(crate) app: App,
-    clock: countersign::env::ManualClock,
+    clock: ManualClock,
     router: Router,
-    _fresh: Arc<Fresh>,
+    fresh: Arc<Fresh>,
 }
 
 /// What came back.
@@ -57,14 +62,27 @@ impl Site {
     }
 
     pub(crate) async fn at(url: &str) -> Self {
-        let fresh = Arc::new(Fresh::new(Engine::Sqlite).await);
+        Self::open(Arc::new(Fresh::new(Engine::Sqlite).await), url).await
+    }
+
+    /// The same registry after its anchor was lost: it opens, read-only.
+    pub(crate) async fn without_anchor(self) -> Self {
+        self.app.close().await;
+        std::fs::remove_file(Bench::new(&self.fresh).settings().anchor.path).expect("is there");
+        Self::open(Arc::clone(&self.fresh), URL).await
+    }
+
+    async fn open(fresh: Arc<Fresh>, url: &str) -> Self {
         let bench = Bench::new(&fresh);
-        let (app, clock) = (bench.open().await, bench.clock.clone());
+        // The same keys and secrets however many sites were made before: pages are compared word for word.
+        let (registry, clock) = (bench.settings(), bench.clock.clone());
+        let opening = Opening { registry: &registry, host: None, rules: Arc::clone(&RULES), create: true };
+        let app = App::open(opening, Arc::new(clock.clone()), Arc::new(SeededRng::new(1))).await.expect("opens");
         let public_url = PublicUrl::parse(url).expect("usable");
         let settings = Settings { public_url, readers: Readers::Token, trusted_proxy: Vec::new(), admin_apart: false };
         let web = Web::new(app.clone(), settings);
         let router = api::router(&web, ui::pages(&web));
-        Self { app, clock, router, _fresh: fresh }
+        Self { app, clock, router, fresh }
     }
 
     /// With an account of each role, named after it.
@@ -202,17 +220,21 @@ pub(crate) fn words(html: &str) -> String {
                 | "pre"
         ) {
             text.push('\n');
-        } else if matches!(name, "td" | "th" | "a") {
+        } else if matches!(name, "td" | "th" | "a" | "span" | "summary" | "code" | "textarea") {
             text.push(' ');
         }
         rest = after;
     }
     let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
     let text: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
-    text.join("\n")
-        .replace("&#39;", "'")
-        .replace("&quot;", "\"")
-        .replace("&#34;", "\"")
-        .replace("&lt;", "<")
-        .replace("&gt;", ">")
+    let escapes = [
+        ("&#39;", "'"),
+        ("&#34;", "\""),
+        ("&quot;", "\""),
+        ("&#60;", "<"),
+        ("&lt;", "<"),
+        ("&#62;", ">"),
+        ("&gt;", ">"),
+    ];
+    escapes.iter().fold(text.join("\n"), |text, (escape, letter)| text.replace(escape, letter))
 }

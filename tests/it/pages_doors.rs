@@ -311,6 +311,45 @@ fn a_fault_of_ours_shows_its_request_and_no_cause() {
 }
 
 #[test]
+fn the_bar_says_who_one_is_what_waits_and_how_long_the_head_is_good() {
+    block_on(async {
+        let site = Site::staffed().await;
+        let bar = async |browser: Browser<'_>| {
+            let page = browser.get("/docs").await.body;
+            let bar =
+                page.split_once("<header").and_then(|(_, rest)| rest.split_once("</header>")).expect("has a bar").0;
+            words(&format!("<header{bar}")).replace('\n', " ")
+        };
+        let pages = "Dashboard Pin sets Servers Check Log";
+        assert_eq!(bar(site.nobody()).await, format!("Countersign {pages} Head of default v1, good for 1 h Sign in"));
+        let head = "Head of default v1, good for 1 h";
+        assert_eq!(bar(site.signed_in("auditor").await).await, format!("Countersign Queue 0 {pages} {head} auditor"));
+        site.pass(Span::hours(1));
+        assert_eq!(bar(site.nobody()).await, format!("Countersign {pages} Head of default v1 ran out Sign in"));
+    });
+}
+
+#[test]
+fn a_read_only_registry_says_so_on_each_page_and_why_to_administrators() {
+    block_on(async {
+        let site = Site::staffed().await.without_anchor().await;
+        let text = site.nobody().get("/docs").await.page(200);
+        assert!(
+            text.contains("This registry is read-only. Nothing is recorded until an operator has looked."),
+            "{text}"
+        );
+        assert!(!text.contains("anchor adopt"), "{text}");
+        let browser = site.signed_in("admin").await;
+        let text = browser.get("/settings/users").await.page(200);
+        assert!(text.contains("countersign admin anchor adopt"), "{text}");
+        let fields = [("name", "eve"), ("password", PASSWORD), ("auditor", "yes")];
+        let text = browser.post("/settings/users", &fields).await.page(503);
+        assert!(text.contains("Nothing can be written here until an operator has looked"), "{text}");
+        assert!(site.app.access().user("eve").is_none());
+    });
+}
+
+#[test]
 fn static_files_are_kept_under_their_version_and_asked_for_under_none() {
     block_on(async {
         let site = Site::new().await;

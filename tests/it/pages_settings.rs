@@ -16,6 +16,9 @@ use crate::{
     service::check_log,
 };
 
+/// Names and values of a form.
+type Fields<'a> = &'a [(&'a str, &'a str)];
+
 const OTHER: &str = "another horse battery";
 
 async fn can_sign_in(site: &Site, name: &str, password: &str) -> bool {
@@ -67,7 +70,7 @@ fn a_refused_user_comes_back_as_sent_without_the_password() {
     block_on(async {
         let site = Site::staffed().await;
         let browser = admin(&site).await;
-        let table: [(&[(&str, &str)], &str); 4] = [
+        let table: [(Fields<'_>, &str); 4] = [
             (&[("name", "Auditor"), ("password", OTHER), ("admin", "yes")], "There is an account auditor already."),
             (&[("name", "a b"), ("password", OTHER), ("admin", "yes")], "An account's name has 1 to 64 letters"),
             (&[("name", "eve"), ("password", "short"), ("admin", "yes")], "A password has 12 to 256 characters."),
@@ -275,7 +278,7 @@ fn a_policy_is_set_as_toml_and_nothing_of_a_refused_one_is_lost() {
         for (text, expected) in [
             ("qourum = 2 # <mine>", "unknown field `qourum`"),
             ("quorum = 3", "quorum_risky = 2: must be from 3 to 20"),
-            ("quorum = ", "TOML parse error"),
+            ("quorum =", "TOML parse error"),
         ] {
             let answer = set(text).await;
             let words = answer.page(422);
@@ -299,7 +302,7 @@ fn where_several_must_agree_pages_say_who_can_and_change_nothing() {
         policy(&site, Policy { quorum: 2, ..Policy::default() }).await;
         let size = site.app.moment().checkpoint.size;
         let key = public_key(7);
-        let forms: [(&str, &[(&str, &str)], &str); 5] = [
+        let forms: [(&str, Fields<'_>, &str); 5] = [
             (
                 "/settings/policy",
                 &[("set", "default"), ("policy", "quorum = 1")],

@@ -142,10 +142,16 @@ fn body(web: &Web, pinset: &SetName) -> Result<PolicyPage, Problem> {
         set: pinset.to_string(),
         rules: rules(set.policy()),
         digest: Short::hash("policy digest", set.policy().sha256()),
-        toml: toml::to_string(set.policy()).map_err(Problem::internal)?,
+        toml: written(set.policy())?,
         error: None,
         quorum: set.policy().quorum,
     })
+}
+
+/// As an operator would write it: without an empty table at the end.
+fn written(policy: &Policy) -> Result<String, Problem> {
+    let text = toml::to_string(policy).map_err(Problem::internal)?;
+    Ok(text.trim_end().trim_end_matches("[severities]").trim_end().to_owned() + "\n")
 }
 
 fn rules(policy: &Policy) -> Vec<(&'static str, String, &'static str)> {

@@ -58,6 +58,9 @@ pub(in crate::ui) struct Roles {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::ui) struct NewPassword {
+    /// For password managers.
+    #[serde(default, rename = "username")]
+    _username: String,
     #[serde(default)]
     password: String,
 }
@@ -102,7 +105,7 @@ pub(in crate::ui) async fn set_password(
     State(web): State<Web>,
     Admin(who): Admin,
     Path(name): Path<String>,
-    Form(NewPassword { password }): Form<NewPassword>,
+    Form(NewPassword { password, .. }): Form<NewPassword>,
 ) -> Result<Response, Problem> {
     let account = known(&web, &name).await?;
     let fresh = match password::fresh(&web, &password).await? {

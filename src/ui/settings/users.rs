@@ -91,7 +91,7 @@ pub(in crate::ui) async fn add(
 ) -> Result<Response, Problem> {
     let (name, roles) = match read(&sent) {
         Ok(read) => read,
-        Err(wrong) => return again(&web, &who, &sent, wrong).await,
+        Err(wrong) => return again(&web, &who, &sent, *wrong).await,
     };
     let fresh = match password::fresh(&web, &sent.password).await? {
         Ok(fresh) => fresh,
@@ -121,12 +121,12 @@ pub(super) fn ticked(admin: &str, reviewer: &str, auditor: &str) -> BTreeSet<Rol
     boxes.into_iter().filter(|(_, sent)| !sent.is_empty()).map(|(role, _)| role).collect()
 }
 
-fn read(sent: &Sent) -> Result<(AccountName, BTreeSet<Role>), Wrong> {
+fn read(sent: &Sent) -> Result<(AccountName, BTreeSet<Role>), Box<Wrong>> {
     let roles = sent.roles();
     let roles_error = roles.is_empty().then(|| NO_ROLE.to_owned());
     match (sent.name.parse::<AccountName>(), roles_error) {
         (Ok(name), None) => Ok((name, roles)),
-        (name, roles) => Err(Wrong { name: name.err().map(|e| sentence(&e)), roles, ..Wrong::default() }),
+        (name, roles) => Err(Box::new(Wrong { name: name.err().map(|e| sentence(&e)), roles, ..Wrong::default() })),
     }
 }
 

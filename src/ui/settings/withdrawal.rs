@@ -87,7 +87,7 @@ pub(in crate::ui) async fn revoke(
 ) -> Result<Response, Problem> {
     let (since, reason) = match read(&sent) {
         Ok(read) => read,
-        Err(wrong) => return again(&web, &who, &id, sent, wrong).await,
+        Err(wrong) => return again(&web, &who, &id, sent, *wrong).await,
     };
     let asked = Withdraw { authority: id.clone(), since, reason, by: governor(&who)? };
     match govern::withdraw(web.app(), asked).await {
@@ -100,12 +100,12 @@ pub(in crate::ui) async fn revoke(
     }
 }
 
-fn read(sent: &Sent) -> Result<(Option<Timestamp>, ReasonText), Wrong> {
+fn read(sent: &Sent) -> Result<(Option<Timestamp>, ReasonText), Box<Wrong>> {
     let since = moment(sent.since.trim()).ok_or_else(|| "Write it as 2026-11-30 09:20, in UTC.".to_owned());
     let reason = sent.reason.parse::<ReasonText>().map_err(|e| sentence(&e));
     match (since, reason) {
         (Ok(since), Ok(reason)) => Ok((since, reason)),
-        (since, reason) => Err(Wrong { since: since.err(), reason: reason.err(), note: None }),
+        (since, reason) => Err(Box::new(Wrong { since: since.err(), reason: reason.err(), note: None })),
     }
 }
 

@@ -75,22 +75,21 @@ pub(in crate::ui) async fn change_password(
     Form(sent): Form<Sent>,
 ) -> Result<Response, Problem> {
     let (who, user, session) = signed_in(who)?;
+    let again = async |wrong| {
+        let body = body(&web, &who, &user, session, wrong).await?;
+        page_as(StatusCode::UNPROCESSABLE_ENTITY, frame(&web, &who, "Settings").await?, body)
+    };
     let new: Password = match sent.new.parse() {
         Ok(new) => new,
-        Err(e) => {
-            let wrong = Wrong { new: Some(sentence(&e)), old: None };
-            let body = body(&web, &who, &user, session, wrong).await?;
-            return page_as(StatusCode::UNPROCESSABLE_ENTITY, frame(&web, &who, "Settings").await?, body);
-        }
+        Err(e) => return again(Wrong { new: Some(sentence(&e)), old: None }).await,
     };
     // Counted and slowed down like any sign-in: an open session doesn't let anybody guess the password.
     if let Err(e) = web.app().sign_in(&user.account, &sent.old, address).await {
-        let body = body(&web, &who, &user, session, wrong_old(&web, e)?).await?;
-        return page_as(StatusCode::UNPROCESSABLE_ENTITY, frame(&web, &who, "Settings").await?, body);
+        return again(wrong_old(&web, e)?).await;
     }
     let password = web.app().hash_password(new).await.ok_or_else(|| Problem::new(Kind::Busy))?;
     let name: AccountName = user.account.parse().map_err(Problem::internal)?;
-    web.app().write(SetPassword { name, password, by: who }).await?;
+    web.app().write(SetPassword { name, password, by: who.clone() }).await?;
     let signed = web.app().sign_in(&user.account, &sent.new, address).await;
     Ok(signed.map_or_else(|_| see("/sign-in"), |signed| signin::signed_in(&web, &signed, "/settings")))
 }
