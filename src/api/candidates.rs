@@ -230,6 +230,7 @@ pub(super) struct VoteAnswer {
     request_body = DecisionBody,
     responses(
         (status = 201, body = VoteAnswer),
+        (status = 200, body = VoteAnswer, description = "The same vote was counted before"),
         (status = "default", body = Refusal, content_type = "application/problem+json"),
     )
 )]
@@ -251,7 +252,8 @@ pub(super) async fn decide(
         account: reviewer.account,
     };
     let Written { done, .. } = desk::vote(web.app(), vote).await?;
-    Ok((StatusCode::CREATED, Json(VoteAnswer::new(&web, done).await?)))
+    let status = if done.new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Json(VoteAnswer::new(&web, done).await?)))
 }
 
 impl VoteAnswer {

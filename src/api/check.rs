@@ -25,52 +25,65 @@ const MAX_SERVERS: usize = 1_000;
 /// Up to this size a body is judged where it was read: handing it to another thread costs more.
 const SMALL: usize = 64 << 10;
 
-#[derive(Deserialize)]
+/// Either what servers list, or one descriptor that is about to be called.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked<'a> {
+pub(super) struct Asked<'a> {
+    /// Each server's lists.
     #[serde(borrow)]
     servers: Option<Vec<ServerLists<'a>>>,
+    /// One descriptor, under the name it is called by.
     #[serde(borrow)]
     dispatch: Option<Dispatch<'a>>,
 }
 
-#[derive(Deserialize)]
+/// What one server lists.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct ServerLists<'a> {
+    /// The server's alias, where it is known.
+    #[schema(value_type = Option<String>)]
     alias: Option<Alias>,
+    /// Whether this is all that it lists.
     complete: bool,
+    /// Naming a variant admits its pins only.
+    #[schema(value_type = Option<String>)]
     variant: Option<Variant>,
+    /// The URL that the caller talks to.
     endpoint: Option<String>,
+    /// The digest of the package that the caller runs.
     artifact: Option<String>,
     #[serde(borrow, default)]
+    #[schema(value_type = Vec<Object>)]
     tools: Vec<&'a RawValue>,
     #[serde(borrow, default)]
+    #[schema(value_type = Vec<Object>)]
     prompts: Vec<&'a RawValue>,
     #[serde(borrow, default)]
+    #[schema(value_type = Vec<Object>)]
     resources: Vec<&'a RawValue>,
     #[serde(borrow, default)]
+    #[schema(value_type = Vec<Object>)]
     resource_templates: Vec<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
+    #[schema(value_type = Option<String>)]
     instructions: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
+/// A descriptor that is about to be called.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Dispatch<'a> {
+    /// The qualified name.
     name: String,
+    /// `tool` unless stated.
     #[serde(default = "tool")]
+    #[schema(value_type = String)]
     kind: Kind,
+    /// The descriptor as the server lists it.
     #[serde(borrow)]
+    #[schema(value_type = Object)]
     descriptor: &'a RawValue,
-}
-
-/// What servers list: `{"servers": [{"alias"?, "complete", "variant"?, "endpoint"?, "artifact"?, "tools"?, "prompts"?,
-/// "resources"?, "resourceTemplates"?, "instructions"?}]}`; or `{"dispatch": {"name", "kind"?, "descriptor"}}`.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes the body, which is read without copying what it lists")]
-pub(super) struct CheckBody {
-    servers: Option<Vec<serde_json::Value>>,
-    dispatch: Option<serde_json::Value>,
 }
 
 /// One verdict for each listed item.
@@ -118,7 +131,7 @@ pub(super) struct CheckResult {
 #[utoipa::path(
     post, path = "/v1/pinsets/{set}/check", tag = "gateway", security(("token" = [])),
     params(("set" = String, Path, description = "The pin set")),
-    request_body = CheckBody,
+    request_body = Asked,
     responses(
         (status = 200, body = CheckAnswer),
         (status = "default", body = Refusal, content_type = "application/problem+json"),

@@ -111,7 +111,7 @@ pub enum Mode {
     },
 }
 
-/// The text of a reason: 1 to 2,000 characters that aren't all space.
+/// The text of a reason: 1 to 2,000 characters that aren't all space, and no control characters but line feed and tab.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ReasonText(String);
 
@@ -272,7 +272,7 @@ impl From<Mode> for String {
 
 /// A reason that is empty or too long.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("a reason has 1 to 2,000 characters")]
+#[error("a reason has 1 to 2,000 characters, and no control characters but line breaks and tabs")]
 pub struct NotAReason;
 
 impl ReasonText {
@@ -291,7 +291,9 @@ impl FromStr for ReasonText {
     type Err = NotAReason;
 
     fn from_str(text: &str) -> Result<Self, NotAReason> {
-        if text.trim().is_empty() || text.chars().count() > MAX_REASON_CHARS {
+        // Nobody types the others, and PostgreSQL takes no NUL in text.
+        let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+        if text.trim().is_empty() || text.chars().count() > MAX_REASON_CHARS || text.contains(control) {
             return Err(NotAReason);
         }
         Ok(Self(text.to_owned()))
@@ -313,9 +315,9 @@ mod tests {
 
     #[test]
     fn a_reason_is_not_empty_and_not_a_book() {
-        assert!("ok".parse::<ReasonText>().is_ok());
+        assert!("ok,\r\n\tlooked at it".parse::<ReasonText>().is_ok());
         assert!("ä".repeat(2_000).parse::<ReasonText>().is_ok());
-        for bad in ["", " \n", &"a".repeat(2_001)] {
+        for bad in ["", " \n", "nul\0", "\u{1b}[2J", &"a".repeat(2_001)] {
             assert_eq!(bad.parse::<ReasonText>(), Err(NotAReason), "{}", bad.len());
         }
     }

@@ -62,7 +62,8 @@ struct Scan<'s> {
 struct Found<'p> {
     place: Place<'p, 'p>,
     is_name: bool,
-    spans: Vec<(usize, (usize, usize))>,
+    /// Rule, span and whether it was excused.
+    spans: Vec<(usize, (usize, usize), bool)>,
 }
 
 impl<'s> Scan<'s> {
@@ -134,7 +135,7 @@ impl<'s> Scan<'s> {
             }
             // One finding a rule and string: a text full of invisible characters has one thing wrong with it.
             if let Some(hit) = pattern.find(source.text.as_bytes()) {
-                self.report(found, index, source.origin(hit.start(), hit.end()), view);
+                self.report(found, index, source.origin(hit.start(), hit.end()), view, false);
             }
         }
     }
@@ -148,6 +149,9 @@ impl<'s> Scan<'s> {
         let mut progress = std::mem::take(&mut self.progress);
         progress.clear();
         progress.resize(self.ruleset.rules.len(), Progress::default());
+        // A description can't excuse what it says itself.
+        let described = found.place.is_description();
+        let purpose = std::mem::take(if described { &mut self.called } else { &mut self.purpose });
         let mut places = std::mem::take(&mut self.places);
         // They come by where they end; a rule judges them by where they begin.
         places.sort_unstable_by_key(|(_, at)| *at);
@@ -156,19 +160,18 @@ impl<'s> Scan<'s> {
             if !rule.is_for(found.place.role) {
                 continue;
             }
-            let also = |words: &[u8]| {
-                // A description can't excuse what it says itself.
-                let purpose = if found.place.is_description() { &self.called } else { &self.purpose };
-                !rule.belongs(purpose) && (!rule.foreign_tool || self.names_foreign_tool(words))
-            };
-            match rule.judge(text, at, &mut progress[index], also) {
+            let foreign = |words: &[u8]| self.names_foreign_tool(words);
+            match rule.judge(text, at, &mut progress[index], &purpose, foreign) {
                 rule::Found::Nothing => {}
-                rule::Found::Match(span) => self.report(found, index, form.origin(span.start, span.end), view),
+                rule::Found::Match { span, excused } => {
+                    self.report(found, index, form.origin(span.start, span.end), view, excused);
+                }
                 rule::Found::Cut => {
                     self.limit(found.place.path.pointer(), found.is_name, "one rule matched too often in this text");
                 }
             }
         }
+        *(if described { &mut self.called } else { &mut self.purpose }) = purpose;
         self.progress = progress;
         self.places = places;
     }
@@ -193,7 +196,7 @@ impl<'s> Scan<'s> {
         for rule in &self.ruleset.rules {
             let Matcher::Check(check) = rule.matcher else { continue };
             for Hit { pointer, in_name } in check.run(self.descriptor, value, earlier) {
-                self.push(rule, pointer, in_name, (0, 0), View::Structure);
+                self.push(rule, false, pointer, in_name, (0, 0), View::Structure);
             }
         }
     }
@@ -202,27 +205,30 @@ impl<'s> Scan<'s> {
     fn encoded(&mut self, found: &mut Found<'_>, span: (usize, usize)) {
         let wants = |rule: &Rule| matches!(rule.matcher, Matcher::Check(Check::EncodedText));
         if let Some(index) = self.ruleset.rules.iter().position(wants) {
-            self.report(found, index, span, View::Raw);
+            self.report(found, index, span, View::Raw, false);
         }
     }
 
-    fn report(&mut self, found: &mut Found<'_>, index: usize, span: (usize, usize), view: View) {
-        let overlaps = |(rule, (start, end)): &(usize, (usize, usize))| {
-            *rule == index && *start < span.1.max(span.0 + 1) && span.0 < *end.max(&(start + 1))
+    fn report(&mut self, found: &mut Found<'_>, index: usize, span: (usize, usize), view: View, excused: bool) {
+        let known = |(rule, (start, end), was_excused): &(usize, (usize, usize), bool)| {
+            let overlaps = *start < span.1.max(span.0 + 1) && span.0 < *end.max(&(start + 1));
+            *rule == index && overlaps && (excused || !was_excused)
         };
-        if found.spans.iter().any(overlaps) {
+        if found.spans.iter().any(known) {
             return;
         }
-        found.spans.push((index, span));
-        self.push(&self.ruleset.rules[index], found.place.path.pointer(), found.is_name, span, view);
+        found.spans.push((index, span, excused));
+        let rule = &self.ruleset.rules[index];
+        self.push(rule, excused, found.place.path.pointer(), found.is_name, span, view);
     }
 
-    fn push(&mut self, rule: &Rule, pointer: String, in_name: bool, span: (usize, usize), view: View) {
+    fn push(&mut self, rule: &Rule, excused: bool, pointer: String, in_name: bool, span: (usize, usize), view: View) {
         if self.findings.len() >= MAX_FINDINGS {
             self.limit(String::new(), false, "there is more to find than a scan reports");
             return;
         }
-        self.add((&rule.id, rule.severity, rule.surface, &rule.message), pointer, in_name, span, view);
+        let (severity, message) = rule.verdict(excused);
+        self.add((&rule.id, severity, rule.surface, &message), pointer, in_name, span, view);
     }
 
     /// Something was not looked at to its end, and the report has to say so, once.

@@ -3,7 +3,8 @@
 //! A pack holds `[words]`, named parts of patterns, and `[[rule]]` tables. A pattern is a regular expression over
 //! lower-case text with three additions: `{name}` is a word group, a space is any run of white space and light
 //! punctuation, and `…` is a gap of up to six words. A rule matches where `find` matches and the clause around it
-//! matches all of `with` and none of `without`. Rules about structure name a `check` of the engine instead.
+//! matches all of `with`; where the clause matches `without` as well, the finding is excused and weighs as info. Rules
+//! about structure name a `check` of the engine instead.
 //!
 //! Parsing is strict: unknown members are errors, and so are a rule without examples both ways and a name used twice.
 
@@ -40,10 +41,10 @@ pub(super) struct Source {
     /// Patterns that the clause must contain as well.
     #[serde(default)]
     pub(super) with: Vec<String>,
-    /// Patterns that the clause must not contain.
+    /// Patterns in the clause that excuse a match: it is then reported as info.
     #[serde(default)]
     pub(super) without: Vec<String>,
-    /// Patterns that the descriptor's name and description must not contain: there it belongs to the purpose.
+    /// Patterns in the descriptor's name, title or first sentence that excuse a match: it belongs to the purpose there.
     #[serde(default)]
     pub(super) unless_purpose: Vec<String>,
     /// The clause must name a tool that this server doesn't list.

@@ -20,9 +20,9 @@ pub(super) struct Rule {
     pub(super) id: String,
     pub(super) severity: Severity,
     pub(super) surface: Surface,
-    pub(super) message: String,
+    message: String,
     pub(super) matcher: Matcher,
-    pub(super) foreign_tool: bool,
+    foreign_tool: bool,
     unless_purpose: Vec<Regex>,
     places: Vec<Role>,
     /// Examples that must match, and examples that must not.
@@ -32,11 +32,18 @@ pub(super) struct Rule {
 #[derive(Debug)]
 pub(super) enum Matcher {
     /// A pattern over lower-case text with conditions on the clause around it.
-    Clause { find: meta::Regex, literals: Vec<Vec<u8>>, with: Vec<Regex>, without: Vec<Regex> },
+    Clause { find: meta::Regex, beginnings: Beginnings, with: Vec<Regex>, without: Vec<Regex> },
     /// A pattern over the string as written.
     Raw(Regex),
     /// Code.
     Check(Check),
+}
+
+/// How a pattern can begin: with one of these texts, and only at a word's start if `word`.
+#[derive(Debug)]
+pub(super) struct Beginnings {
+    pub(super) literals: Vec<Vec<u8>>,
+    pub(super) word: bool,
 }
 
 /// A lazy automaton of this size holds any pattern here; a pattern that needs more doesn't compile.
@@ -56,7 +63,12 @@ pub(super) struct Progress {
 #[derive(Debug)]
 pub(super) enum Found {
     Nothing,
-    Match(Range<usize>),
+    /// `excused` says that only `without` or the descriptor's purpose speaks against it. Both are the publisher's own
+    /// words, so an excuse lessens a finding and never silences it.
+    Match {
+        span: Range<usize>,
+        excused: bool,
+    },
     /// [`MAX_CLAUSES`] ended the search of this text.
     Cut,
 }
@@ -83,7 +95,10 @@ impl Rule {
                 let expanded = expand(text, words).map_err(&wrong)?;
                 let beginnings = literals(&expanded);
                 let literals = beginnings.ok_or_else(|| wrong("find could begin with anything".to_owned()))?;
-                Matcher::Clause { find: anchored(&expanded).map_err(&wrong)?, literals, with, without }
+                // An alternative further on may begin anywhere, so only a pattern that is one group counts.
+                let word = expanded.starts_with(r"\b") && alternatives(&expanded) == 1;
+                let beginnings = Beginnings { literals, word };
+                Matcher::Clause { find: anchored(&expanded).map_err(&wrong)?, beginnings, with, without }
             }
             (None, Some(check)) => Matcher::Check(check),
             _ => return Err(wrong("either find or check".to_owned())),
@@ -101,6 +116,16 @@ impl Rule {
         })
     }
 
+    /// What a finding says, and how much it weighs.
+    pub(super) fn verdict(&self, excused: bool) -> (Severity, String) {
+        if excused {
+            let message = format!("{} What stands around it, or what the tool is for, may excuse it.", self.message);
+            (Severity::Info, message)
+        } else {
+            (self.severity, self.message.clone())
+        }
+    }
+
     /// Whether the rule is for strings of this role.
     pub(super) fn is_for(&self, role: Role) -> bool {
         let parameter = role == Role::RequiredParameter && self.places.contains(&Role::Parameter);
@@ -108,12 +133,12 @@ impl Rule {
     }
 
     /// Whether what the rule looks for is what this descriptor says it is for.
-    pub(super) fn belongs(&self, purpose: &str) -> bool {
+    fn belongs(&self, purpose: &str) -> bool {
         self.unless_purpose.iter().any(|pattern| pattern.is_match(purpose.as_bytes()))
     }
 
-    /// Judges the place `at`, where one of the pattern's beginnings stands. `also` adds a condition that only the caller
-    /// can judge, on the match itself.
+    /// Judges the place `at`, where one of the pattern's beginnings stands. `foreign` judges the matched words, if the
+    /// rule asks for a foreign tool; `purpose` is what the descriptor says it is for.
     ///
     /// Places come in order, and each clause is judged once. A pattern reaches a bounded number of words ahead, so the
     /// work over a whole text is a constant times its length.
@@ -122,7 +147,8 @@ impl Rule {
         text: &[u8],
         at: usize,
         progress: &mut Progress,
-        also: impl FnOnce(&[u8]) -> bool,
+        purpose: &str,
+        foreign: impl FnOnce(&[u8]) -> bool,
     ) -> Found {
         let Matcher::Clause { find, with, without, .. } = &self.matcher else { return Found::Nothing };
         if at < progress.judged || progress.matches > MAX_CLAUSES {
@@ -139,11 +165,13 @@ impl Rule {
         }
         let clause = clause::around(text, found.range());
         let inside = &text[clause.clone()];
-        let fits = with.iter().all(|p| p.is_match(inside))
-            && !without.iter().any(|p| p.is_match(inside))
-            && also(&text[found.range()]);
-        progress.judged = if fits { clause.end } else { found.end() };
-        if fits { Found::Match(found.range()) } else { Found::Nothing }
+        let fits = with.iter().all(|p| p.is_match(inside)) && (!self.foreign_tool || foreign(&text[found.range()]));
+        if !fits {
+            return Found::Nothing;
+        }
+        let excused = without.iter().any(|p| p.is_match(inside)) || self.belongs(purpose);
+        progress.judged = if excused { found.end() } else { clause.end };
+        Found::Match { span: found.range(), excused }
     }
 }
 
@@ -173,9 +201,34 @@ fn literals(pattern: &str) -> Option<Vec<Vec<u8>>> {
     useful.then_some(literals)
 }
 
+/// How many alternatives a pattern has at its top that don't begin at a word's start, and one for the first.
+fn alternatives(pattern: &str) -> usize {
+    let (mut depth, mut class, mut escaped, mut count) = (0_usize, false, false, 1);
+    for (at, b) in pattern.bytes().enumerate() {
+        match b {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'[' => class = true,
+            b']' => class = false,
+            b'(' if !class => depth += 1,
+            b')' if !class => depth = depth.saturating_sub(1),
+            b'|' if !class && depth == 0 && !pattern[at + 1..].starts_with(r"\b") => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_begins_at_words_only_if_all_its_alternatives_do() {
+        for (pattern, count) in [(r"\b(?:a|b)", 1), (r"\ba|\bb", 1), (r"\ba|b", 2), (r"\b[|]\|", 1)] {
+            assert_eq!(alternatives(pattern), count, "{pattern}");
+        }
+    }
 
     #[test]
     fn a_patterns_first_letters_are_known() {

@@ -48,8 +48,8 @@ pub struct Ruleset {
 #[derive(Debug)]
 pub(super) struct FirstPass {
     automaton: AhoCorasick,
-    /// For each literal, the index of its rule.
-    rules: Vec<usize>,
+    /// For each literal, the index of its rule and whether it counts at a word's start only.
+    rules: Vec<(usize, bool)>,
 }
 
 /// What a tool is called in running text: words joined by underscores, dots or hyphens, or a quoted word before "tool".
@@ -148,7 +148,7 @@ impl Ruleset {
             message: format!("{message} in {example:?}"),
         })?;
         let report = self.scan_release(&descriptors.iter().collect::<Vec<_>>());
-        let found = report.findings.iter().any(|finding| finding.rule == rule.id);
+        let found = report.findings.iter().any(|f| f.rule == rule.id && f.severity == rule.severity);
         if found == expected {
             Ok(())
         } else {
@@ -192,9 +192,9 @@ impl FirstPass {
         let (mut literals, mut owners) = (Vec::new(), Vec::new());
         for (index, rule) in rules.iter().enumerate() {
             match &rule.matcher {
-                Matcher::Clause { literals: own, .. } => {
-                    owners.resize(owners.len() + own.len(), index);
-                    literals.extend(own.iter().cloned());
+                Matcher::Clause { beginnings: own, .. } => {
+                    owners.resize(owners.len() + own.literals.len(), (index, own.word));
+                    literals.extend(own.literals.iter().cloned());
                 }
                 Matcher::Raw(_) | Matcher::Check(_) => {}
             }
@@ -209,7 +209,13 @@ impl FirstPass {
 
     /// Each place where a rule's pattern could begin, with the rule's index, by where the beginning ends.
     pub(super) fn places(&self, text: &str) -> impl Iterator<Item = (usize, usize)> {
-        self.automaton.find_overlapping_iter(text).map(|found| (self.rules[found.pattern().as_usize()], found.start()))
+        let word = |at: usize| text.as_bytes().get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+        self.automaton.find_overlapping_iter(text).filter_map(move |found| {
+            let (rule, starts_word) = self.rules[found.pattern().as_usize()];
+            let at = found.start();
+            let inside = starts_word && at > 0 && word(at) && word(at - 1);
+            (!inside).then_some((rule, at))
+        })
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{App, Placed, Step, Stop, Work, WriteError, Written, opening, scanning};
+use super::{App, Placed, Step, Stop, Work, WriteError, Written, opening, repeat, scanning};
 use crate::{
     canon::{Digest, Sha256, to_jcs},
     clock::Timestamp,
@@ -99,6 +99,8 @@ pub struct Voted {
     pub decision: Option<Sha256>,
     /// That leaf's index.
     pub log_index: Option<u64>,
+    /// Whether anything was written; if not, this repeats what the same vote was answered before.
+    pub new: bool,
 }
 
 /// Why a vote or a revocation was refused. Nothing was written.
@@ -315,11 +317,20 @@ impl Step for Cast {
     async fn run(&self, work: &mut Work) -> Result<Voted, Stop<Refused>> {
         let state = work.state().clone();
         let row = work.read().candidate(&self.vote.candidate).await?.ok_or(Stop::Refused(Refused::NoCandidate))?;
+        // Before the view is compared: a decision may itself have changed what would be shown now.
+        if let Some(answered) = repeat::decided(work.read(), &row, &self.vote).await? {
+            return Ok(answered);
+        }
         let known = case(work.read(), &state, &self.rules, &row).await?;
         let view = state.view(&known.case)?;
         let shown = view.shown();
         if self.vote.shown != shown {
             return Err(Stop::Refused(Refused::ViewChanged(Box::new(shown))));
+        }
+        let ballots = counting(work.read(), &row.id, shown.view).await?;
+        if row.state == Stage::Pending && ballots.iter().any(|ballot| repeat::is_of(ballot, &self.vote)) {
+            let (ballots, needed) = (u32::try_from(ballots.len()).unwrap_or(u32::MAX), view.needed);
+            return Ok(Voted { state: row.state, ballots, needed, decision: None, log_index: None, new: false });
         }
         let ids: BTreeSet<&String> = known.report.findings.iter().map(|finding| &finding.id).collect();
         if let Some(missing) = self.vote.accepts.iter().find(|id| !ids.contains(id)) {
@@ -431,7 +442,7 @@ async fn settle(
             }
             work.write().put_reason(&kept).await?;
             work.audit(by.account, "vote", row.id.as_str(), ballot.outcome.as_str());
-            Ok(Voted { state: Stage::Pending, ballots: given, needed, decision: None, log_index: None })
+            Ok(Voted { state: Stage::Pending, ballots: given, needed, decision: None, log_index: None, new: true })
         }
         Move::Decide { outcome, ballots, mode, accepted } => {
             let given = u32::try_from(ballots.len()).unwrap_or(u32::MAX);
@@ -452,7 +463,7 @@ async fn settle(
             }
             work.audit(by.account, outcome.as_str(), row.id.as_str(), &format!("leaf {}", placed.index));
             let (decision, log_index) = (Some(placed.sha256), Some(placed.index));
-            Ok(Voted { state: to, ballots: given, needed: view.needed, decision, log_index })
+            Ok(Voted { state: to, ballots: given, needed: view.needed, decision, log_index, new: true })
         }
         // Votes only wait or decide.
         Move::Moved => Err(Stop::Store(corrupt("a vote moved a candidate"))),
@@ -512,7 +523,7 @@ fn stands(row: &Candidate, ballots: Vec<Ballot>) -> review::State {
     }
 }
 
-const fn after(outcome: Outcome) -> Stage {
+pub(super) const fn after(outcome: Outcome) -> Stage {
     match outcome {
         Outcome::Approve => Stage::Approved,
         Outcome::Reject => Stage::Rejected,

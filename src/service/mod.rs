@@ -24,6 +24,7 @@ mod opening;
 mod proofs;
 pub mod publish;
 mod queue;
+mod repeat;
 mod scanning;
 mod sign;
 mod tip;

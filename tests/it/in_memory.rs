@@ -14,7 +14,7 @@ use countersign::{
     },
     keys::SigningKey,
     log::{Checkpoint, Edge, Plan, Proof, Tiles, leaf_hash, note, sign_checkpoint},
-    name::SetName,
+    name::{SetName, Variant},
     pinset::{
         PinSet, State,
         desk::{Case, Decided},
@@ -492,7 +492,8 @@ fn the_verdict_follows_from_what_is_listed() {
     let duplicate = r#"{"name":"export","name":"export"}"#;
     let no_schema = r#"{"name":"bare"}"#;
     let german = "de".parse().expect("legal");
-    let rows: [(&str, &str, bool, Option<_>, Scan, Verdict, &[Verdict], Action); 9] = [
+    type Row<'a> = (&'a str, &'a str, bool, Option<&'a Variant>, Scan, Verdict, &'a [Verdict], Action);
+    let rows: [Row<'_>; 9] = [
         ("approved", EXPORT, true, None, Scan::Failed, Verdict::Approved, &[], Action::Allow),
         ("not whole", EXPORT, false, None, Scan::Failed, Verdict::Incomplete, &[Verdict::Approved], Action::Block),
         ("changed", EXPORT_2, true, None, Scan::Done(None), Verdict::Changed, &[], Action::Quarantine),
@@ -530,4 +531,46 @@ fn the_verdict_follows_from_what_is_listed() {
         assert_eq!((judged.verdict, judged.also.as_slice(), judged.action), (verdict, also, action), "{what}");
         assert_eq!(answer.allows_all(), action == Action::Allow, "{what}");
     }
+}
+
+#[test]
+fn a_call_is_judged_again_by_its_whole_name_and_the_descriptor_seen_last() {
+    use countersign::pinset::verdict::dispatch;
+    let mut registry = Registry::new(Policy::default());
+    let attestation = registry.publish("1.0.0", &[EXPORT, SEARCH]);
+    registry.approve(EXPORT, attestation);
+    registry.approve(SEARCH, attestation);
+    let (set, _) = registry.pull(None).expect("verifies");
+    let rows = [
+        ("the approved one", "notes.export", EXPORT, Verdict::Approved, Action::Allow),
+        ("swapped since it was listed", "notes.export", EXPORT_2, Verdict::Changed, Action::Quarantine),
+        ("another approved tool under this name", "notes.export", SEARCH, Verdict::Unknown, Action::Block),
+        ("a bare name", "export", EXPORT, Verdict::Unknown, Action::Block),
+        ("the alias of nobody", "note.export", EXPORT, Verdict::Unknown, Action::Block),
+        ("an alias that only begins like ours", "notes-2.export", EXPORT, Verdict::Unknown, Action::Block),
+        ("a wire name", "notes__export", EXPORT, Verdict::Unknown, Action::Block),
+    ];
+    for (what, name, raw, verdict, action) in rows {
+        let item = Listed::new(Kind::Tool, raw.as_bytes());
+        let answer = dispatch(&set, name, &item, |_| Scan::Done(None), registry.now);
+        let judged = &answer.results[0];
+        assert_eq!((judged.name.as_str(), judged.verdict, judged.action), (name, verdict, action), "{what}");
+    }
+    let item = Listed::new(Kind::Tool, EXPORT.as_bytes());
+    let late = dispatch(&set, "notes.export", &item, |_| Scan::Done(None), set.expires());
+    assert_eq!((late.results[0].verdict, late.results[0].action), (Verdict::Stale, Action::Block));
+}
+
+#[test]
+fn a_tool_and_a_prompt_of_one_name_are_pinned_apart() {
+    let mut registry = Registry::new(Policy::default());
+    let attestation = registry.publish("1.0.0", &[EXPORT]);
+    registry.approve(EXPORT, attestation);
+    let (set, _) = registry.pull(None).expect("verifies");
+    let notes = "notes".parse().expect("legal");
+    let prompt = vec![Listed::new(Kind::Prompt, br#"{"name":"export","description":"Exports the notes."}"#)];
+    let listing =
+        Listing { alias: Some(&notes), complete: true, variant: None, endpoint: None, artifact: None, listed: &prompt };
+    let answer = judge(&set, &[listing], |_| Scan::Done(None), registry.now);
+    assert_eq!((answer.results[0].kind, answer.results[0].verdict), (Kind::Prompt, Verdict::Unknown));
 }

@@ -23,6 +23,7 @@ mod pages_hostile;
 mod pages_review;
 mod pages_settings;
 mod process;
+mod readme;
 mod registry;
 mod scan;
 mod service;

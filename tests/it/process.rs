@@ -212,7 +212,8 @@ async fn what_was_acknowledged_outlives_kills_in_the_middle_of_writes() {
         for (index, leaf) in (0..).zip(&leaves) {
             replay.apply(index, leaf).expect("the log is whole");
         }
-        for (n, release, index) in acknowledged.lock().expect("not poisoned").iter() {
+        let acknowledged = acknowledged.lock().expect("not poisoned").clone();
+        for (n, release, index) in &acknowledged {
             let row = conn.release(release).await.expect("read").expect("what was acknowledged is there");
             assert_eq!((row.version.as_str(), row.log_index), (format!("1.0.{n}").as_str(), *index));
             let leaf = String::from_utf8(leaves[usize::try_from(*index).expect("small")].clone()).expect("JSON");

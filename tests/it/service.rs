@@ -5,6 +5,7 @@ mod anchor;
 mod heads;
 mod opening;
 mod queue;
+mod review;
 
 use std::sync::Arc;
 
