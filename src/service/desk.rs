@@ -143,7 +143,9 @@ pub async fn desk(app: &App, id: &CandidateId) -> Result<Option<Desk>, StoreErro
         decisions.push((decided, reason));
     }
     Ok(Some(Desk {
-        out_of_reach: out_of_reach(view.needed, state.reviewers(), &known.case.submitters),
+        // Where one decides alone, own submissions are no hindrance.
+        out_of_reach: !state.set(&candidate.pinset).is_some_and(|set| set.policy().solo)
+            && out_of_reach(view.needed, state.reviewers(), &known.case.submitters),
         submitters: known.case.submitters.clone(),
         candidate,
         view,

@@ -6,6 +6,7 @@
 mod bind;
 mod candidate;
 mod check;
+mod counts;
 mod dashboard;
 mod decide;
 mod decision;
@@ -38,6 +39,7 @@ use crate::web::Web;
 pub(super) fn routes() -> Router<Web> {
     Router::new()
         .route("/", get(dashboard::show))
+        .route("/counts", get(counts::show))
         .route("/queue", get(queue::show))
         .route("/candidates/{id}", get(candidate::show))
         .route("/candidates/{id}/decisions", post(decide::vote))

@@ -3,6 +3,8 @@
 #![cfg(test)]
 
 mod api;
+mod browser;
+mod browser_walk;
 mod canon;
 mod cli_gateway;
 mod cli_local;

@@ -19,7 +19,7 @@ fn rows(answer: &Answer) -> Vec<(String, String, String)> {
     let (_, table) = answer.body.split_once("id=\"h-res\"").unwrap_or_else(|| panic!("no answer: {}", answer.body));
     let cell = |row: &str, from: &str, to: &str| {
         let (_, rest) = row.split_once(from).unwrap_or_else(|| panic!("{from} in {row}"));
-        crate::pages::words(rest.split_once(to).expect("ends").0).replace('\n', " ")
+        crate::pages::words(&format!("{}<br>", rest.split_once(to).expect("ends").0)).replace('\n', " ")
     };
     let row = |row: &str| {
         let sign = cell(row, "<td><span class=\"st ", "</span>");

@@ -55,7 +55,7 @@ fn hostile_text_is_inert_and_marked_on_every_page() {
         let reviewer = site.signed_in("reviewer").await;
         let tools = [tool("evil", HOSTILE), tool(HOSTILE, HOSTILE), tool("", HOSTILE)];
         let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
-        let ids = site.publish("com.example/evil", "1<b>\u{202e}", &tools[..0]).await;
+        let ids = site.publish("com.example/evil", "1<b>", &tools[..0]).await;
         assert!(ids.is_empty());
         let ids = site.publish("com.example/evil", "2", &tools).await;
         reviewer.bind("com.example/evil", "evil").await;

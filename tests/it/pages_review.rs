@@ -334,6 +334,10 @@ fn each_page_is_for_who_its_row_says() {
                 assert_eq!(browser.get(path).await.status.as_u16(), status, "{path}");
             }
         }
+        for (browser, expected) in people[1..].iter().zip(["{\"size\":", "{\"waiting\":1,", "{\"waiting\":1,"]) {
+            let counts = browser.get("/counts").await;
+            assert!(counts.body.starts_with(expected), "{}", counts.body);
+        }
         let words = people[2].get(&format!("{candidate}?step=decide")).await.page(200);
         assert!(words.contains("You can read this. Only reviewers decide."), "{words}");
         let shown: Vec<(&str, &str)> = shown.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();

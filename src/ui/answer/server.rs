@@ -17,7 +17,7 @@ use crate::{
         frame::{Keys, Section},
         html::Html,
         name::name,
-        piece::Link,
+        piece::{Link, Note},
         server::{AliasRow, Bind, ReleaseRow, ServerPage},
         sign::Level,
         text, when,
@@ -95,7 +95,7 @@ pub(super) async fn respond(
     let page = ServerPage {
         name: name(known.name.as_str()),
         lead: lead(&moment, &known.name, listing.total),
-        notes: Vec::new(),
+        notes: again.error.iter().map(|why| Note::refused("No alias was bound.", why.as_str().into())).collect(),
         says,
         newest: label::version(newest.version.as_str(), newest.variant.as_str()),
         newest_note: received(newest.received_at, now),

@@ -143,6 +143,9 @@ fn level_note(known: &Known) -> Html {
 
 pub(super) fn findings(report: &Report) -> String {
     let open = count(report.findings.len() as u64, "finding", "findings");
+    if report.findings.is_empty() && report.complete {
+        return "none found".to_owned();
+    }
     if report.complete { format!("{open}, all open") } else { format!("{open}; the scan is not whole") }
 }
 
@@ -182,8 +185,8 @@ pub(super) fn hindrances(known: &Known) -> Vec<Note> {
     if desk.out_of_reach {
         let detail = html!(
             "An approval takes ",
-            (view.needed),
-            " reviewers who did not submit this, and there are fewer. An administrator can make another reviewer, or change the policy."
+            (count(u64::from(view.needed), "reviewer", "reviewers")),
+            " who did not submit this, and there are fewer. An administrator can make another reviewer, or change the policy."
         );
         notes.push(note("held", "The quorum is out of reach.", detail));
     }

@@ -172,7 +172,7 @@ impl Desk<'_> {
         }
         will.push(until);
         will.push(match desk.report.findings.len() as u64 {
-            0 => "be made though no finding proves nothing".into(),
+            0 => "leave no finding open, which proves nothing".into(),
             n => html!("leave <b>", (count(n, "finding", "findings")), " open</b> unless all ballots accept them"),
         });
         will.push("be logged, for good, with your ballot under a random id".into());
