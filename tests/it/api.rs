@@ -65,6 +65,17 @@ pub(crate) struct Reply {
 }
 
 pub(crate) const PASSWORD: &str = "correct horse battery";
+/// Rules of our own: with the built-in ones each of their improvements would move every digest in the snapshots.
+const PACK: &str = r#"
+[[rule]]
+id = "own/private-key"
+severity = "high"
+surface = "metadata-poisoning"
+message = "The text names a private key."
+find = '\.ssh/id_rsa'
+match = ["read ~/.ssh/id_rsa first"]
+no_match = ["read the manual first"]
+"#;
 /// Longer than a head lives.
 pub(crate) const LATER: Span = Span::minutes(61);
 
@@ -80,7 +91,7 @@ impl Site {
 
     pub(crate) async fn with(fresh: &Fresh, readers: Readers, requests_per_minute: u32) -> Self {
         static RULES: LazyLock<Arc<Ruleset>> =
-            LazyLock::new(|| Arc::new(Ruleset::builtin().expect("it passes its own examples")));
+            LazyLock::new(|| Arc::new(Ruleset::from_packs(&[("own", PACK)]).expect("it passes its own examples")));
         let bench = Bench::new(fresh);
         let mut settings = bench.settings();
         settings.limits.requests_per_minute = requests_per_minute;
