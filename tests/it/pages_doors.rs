@@ -32,7 +32,7 @@ fn the_set_up_link_makes_one_administrator_in_a_browser_and_dies() {
         let refused = browser.post(&link, &fields).await;
         let text = refused.page(422);
         assert!(text.contains("An account's name has 1 to 64 letters"), "{text}");
-        assert!(text.contains("A password has 12 to 256 characters."), "{text}");
+        assert!(text.contains("A password has 12 to 1,024 characters."), "{text}");
         assert!(text.contains("Say who reviews"), "{text}");
         assert!(
             refused.body.contains("value=\"Ada L\"") && !refused.body.contains("short"),

@@ -73,7 +73,7 @@ fn a_refused_user_comes_back_as_sent_without_the_password() {
         let table: [(Fields<'_>, &str); 4] = [
             (&[("name", "Auditor"), ("password", OTHER), ("admin", "yes")], "There is an account auditor already."),
             (&[("name", "a b"), ("password", OTHER), ("admin", "yes")], "An account's name has 1 to 64 letters"),
-            (&[("name", "eve"), ("password", "short"), ("admin", "yes")], "A password has 12 to 256 characters."),
+            (&[("name", "eve"), ("password", "short"), ("admin", "yes")], "A password has 12 to 1,024 characters."),
             (&[("name", "eve"), ("password", OTHER)], "Choose at least one role."),
         ];
         for (fields, expected) in table {
@@ -107,7 +107,7 @@ fn an_account_gets_roles_a_password_and_is_closed_and_opened() {
         let text = browser.post(&to("password"), &[]).await.page(200);
         let password = text.lines().find(|line| line.len() == 43).expect("is shown").to_owned();
         assert!(can_sign_in(&site, "auditor", &password).await);
-        assert!(browser.post(&to("password"), &[("password", "short")]).await.page(422).contains("12 to 256"));
+        assert!(browser.post(&to("password"), &[("password", "short")]).await.page(422).contains("12 to 1,024"));
 
         browser.post(&to("access"), &[("closed", "yes")]).await.leads_to(page);
         assert!(!can_sign_in(&site, "auditor", &password).await);
@@ -134,7 +134,7 @@ fn one_changes_the_own_password_and_ends_all_other_sessions() {
         };
         let wrong = change(&browser, OTHER, OTHER).await.page(422);
         assert!(wrong.contains("This is not your password."), "{wrong}");
-        assert!(change(&browser, PASSWORD, "short").await.page(422).contains("12 to 256"));
+        assert!(change(&browser, PASSWORD, "short").await.page(422).contains("12 to 1,024"));
         other.get("/settings").await.page(200);
 
         let changed = change(&browser, PASSWORD, OTHER).await;
