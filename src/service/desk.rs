@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{App, Placed, Step, Stop, Work, WriteError, Written, opening, repeat, scanning};
+use super::{App, Placed, Step, Stop, Work, WriteError, Written, commit::JSON, opening, repeat, scanning};
 use crate::{
     canon::{Digest, Sha256, to_jcs},
     clock::Timestamp,
@@ -454,7 +454,7 @@ async fn settle(
             let placed = work.append(Event::Decision(Box::new(decision)))?;
             let to = after(outcome);
             let tx = work.write();
-            tx.put_content(&Content::new(view.to_jcs(), "application/json", false)).await?;
+            tx.put_content(&Content::new(view.to_jcs(), JSON, false)).await?;
             tx.put_reason(&kept).await?;
             tx.void_ballots(&row.id, placed.at).await?;
             record(tx, row, outcome, &placed, reason, &mode.to_string()).await?;

@@ -2,6 +2,7 @@
 
 use super::{
     App, Step, Stop, Work, WriteError, Written,
+    commit::JSON,
     desk::bare,
     opening::{self, Brought},
     scanning,
@@ -17,7 +18,7 @@ use crate::{
     pinset::{FoldError, HeldPin},
     review::{BadPolicy, Policy, ReasonText, ReviewerId},
     scan::Ruleset,
-    store::{self, Candidate, Stage, StoreError},
+    store::{self, Candidate, Content, Stage, StoreError},
 };
 
 /// Who governs, for the log and for the audit trail.
@@ -178,7 +179,9 @@ impl Step for CreateSet {
             return Err(Stop::Refused(Refused::SetExists));
         }
         let (pinset, by) = (self.pinset.clone(), self.by.by.clone());
+        let document = Content::new(policy.to_jcs(), JSON, true);
         work.append(Event::PinsetCreated(PolicySet { pinset, policy, by }))?;
+        work.write().put_content(&document).await?;
         work.audit(&self.by.name, "create-pinset", self.pinset.as_str(), "");
         Ok(())
     }
@@ -193,8 +196,7 @@ impl Step for SetPolicy {
         let set = work.state().set(&self.pinset).ok_or_else(|| Stop::Refused(Refused::NoSet(self.pinset.clone())))?;
         alone(self.alone, set.policy())?;
         let (pinset, by) = (self.pinset.clone(), self.by.by.clone());
-        let placed = work.append(Event::PolicySet(PolicySet { pinset, policy, by }))?;
-        work.write().void_ballots_of(&self.pinset, placed.at).await?;
+        put_policy(work, PolicySet { pinset, policy, by }).await?;
         work.audit(&self.by.name, "set-policy", self.pinset.as_str(), "");
         Ok(())
     }
@@ -347,6 +349,15 @@ async fn hold_candidates(work: &mut Work, held: &HeldPin, leaf: Sha256) -> Resul
     for row in named.into_iter().filter(approved) {
         work.write().move_candidate(&row.id, Stage::Approved, Stage::Held, Some(leaf)).await?;
     }
+    Ok(())
+}
+
+/// Logs a policy, keeps it as a document, and voids the ballots that were given under the one before.
+pub(super) async fn put_policy<R>(work: &mut Work, set: PolicySet) -> Result<(), Stop<R>> {
+    let (pinset, document) = (set.pinset.clone(), Content::new(set.policy.to_jcs(), JSON, true));
+    let placed = work.append(Event::PolicySet(set))?;
+    work.write().put_content(&document).await?;
+    work.write().void_ballots_of(&pinset, placed.at).await?;
     Ok(())
 }
 

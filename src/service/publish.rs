@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{
     App, Placed, Step, Stop, Work, WriteError, Written,
+    commit::JSON,
     opening::{self, Brought, Opened},
     scanning::{self, Scanned},
 };
@@ -22,9 +23,6 @@ use crate::{
     pinset::State,
     store::{self, Content, StoreError},
 };
-
-/// What media types documents are served under.
-const JSON: &str = "application/json";
 
 /// A release as it was submitted.
 #[derive(Clone, Debug)]

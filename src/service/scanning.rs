@@ -8,7 +8,7 @@ use crate::{
     store::{self, Content, StoreError, WriteTx},
 };
 
-use super::publish::Refused;
+use super::{commit::JSON, publish::Refused};
 
 /// A descriptor's report, ready to be kept.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Scanned {
     /// Keeps the report. The same rules say the same of the same descriptor, so a second write changes nothing.
     pub(super) async fn write(&self, tx: &mut WriteTx) -> Result<(), StoreError> {
         // Reports quote what a publisher wrote; reviewers read them with the candidate, nobody else does.
-        let document = Content::new(to_jcs(&self.report), "application/json", false);
+        let document = Content::new(to_jcs(&self.report), JSON, false);
         tx.put_content(&document).await?;
         let row = store::Scan {
             subject: self.digest.to_string(),

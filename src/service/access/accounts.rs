@@ -6,8 +6,8 @@ use super::{Password, PasswordHash, Principal, Secret};
 use crate::{
     event::{Event, PolicySet, ReviewerSet},
     review::{Policy, ReviewerId},
-    service::{App, Step, Stop, Work, commit::JSON},
-    store::{Account, Content, Role},
+    service::{App, Step, Stop, Work, govern},
+    store::{Account, Role},
 };
 
 /// The name of an account, in lower case: two that differ in case alone would be taken for each other.
@@ -307,18 +307,8 @@ async fn set_reviewer(
     for (pinset, policy) in solo {
         let quorum_risky = Policy::default().quorum_risky;
         let policy = Policy { solo: false, quorum_risky, ..policy };
-        set_policy(work, PolicySet { pinset, policy, by: by.clone() }).await?;
+        govern::put_policy(work, PolicySet { pinset, policy, by: by.clone() }).await?;
     }
-    Ok(())
-}
-
-/// Logs a policy, keeps it as a document, and voids the ballots that were given under the one before.
-pub(in crate::service) async fn set_policy<R>(work: &mut Work, set: PolicySet) -> Result<(), Stop<R>> {
-    let (at, pinset) = (work.now(), set.pinset.clone());
-    let document = Content::new(set.policy.to_jcs(), JSON, true);
-    work.append(Event::PolicySet(set))?;
-    work.write().put_content(&document).await?;
-    work.write().void_ballots_of(&pinset, at).await?;
     Ok(())
 }
 

@@ -4,16 +4,13 @@ use std::{collections::BTreeSet, fs, io, path::Path};
 
 use subtle::ConstantTimeEq as _;
 
-use super::{
-    AccountName, AccountRefused, PasswordHash, Principal, Secret,
-    accounts::{add, set_policy},
-};
+use super::{AccountName, AccountRefused, PasswordHash, Principal, Secret, accounts::add};
 use crate::{
     canon::Sha256,
     config::PublicUrl,
     event::PolicySet,
     review::{Policy, ReviewerId},
-    service::{App, Step, Stop, Work, durable},
+    service::{App, Step, Stop, Work, durable, govern},
     store::{Role, StoreError},
 };
 
@@ -123,7 +120,7 @@ impl Step for SetUp {
             let sets: Vec<_> = work.state().sets().map(|set| set.name().clone()).collect();
             for pinset in sets {
                 let policy = PolicySet { pinset, policy: Policy::solo(), by: reviewer.clone() };
-                set_policy(work, policy).await?;
+                govern::put_policy(work, policy).await?;
             }
         }
         Ok(reviewer)

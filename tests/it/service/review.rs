@@ -312,6 +312,9 @@ async fn another_policy_voids_the_ballots_that_were_given_under_the_one_before()
         let policy = Policy { lifetime_days: 30, ..two };
         let set = SetPolicy { pinset: default_set(), policy, by: operator(), alone: true };
         govern::set_policy(&shop.app, set).await.expect("set");
+        let document = shop.app.moment().state.set(&default_set()).expect("there").policy_sha256();
+        let kept = shop.app.reader().conn().await.expect("a connection").content(document).await.expect("read");
+        assert!(kept.is_some_and(|kept| kept.readable), "a policy that views and sets name is served by its digest");
         let second = shop.vote(&shop.bob, &rows[0], Outcome::Approve).await.expect("counts");
         assert_eq!((second.state, second.ballots), (Stage::Pending, 1), "ada's ballot is void");
         let third = shop.vote(&shop.ada, &rows[0], Outcome::Approve).await.expect("counts");
