@@ -13,13 +13,13 @@ use super::{
     candidates::{VoteAnswer, reason},
     page::Page,
     schema::{Logged, Problem as Refusal},
-    tagged::{Keep, tagged},
+    tagged::{Keep, tagged, tagged_as},
 };
 use crate::{
     canon::{Digest, Sha256},
     name::{Alias, Kind, QualifiedName, ServerName, SetName},
     service::{
-        Written,
+        KeptHead, Written,
         desk::{self, Revocation},
         distribute::{self, ShownPin},
         govern::{self, Bind, Governor},
@@ -262,9 +262,8 @@ pub(super) async fn head(
     Query(seen): Query<Seen>,
     asked: HeaderMap,
 ) -> Result<Response, Problem> {
-    let answer = distribute::head(web.app(), &named(&set)?, seen.tree_size).await?;
-    let json = answer.to_json().map_err(Problem::internal)?;
-    Ok(tagged(&web, &asked, Keep::Ask, "application/json", json))
+    let KeptHead { json, sha256 } = web.heads().head(web.app(), &named(&set)?, seen.tree_size).await?;
+    Ok(tagged_as(&web, &asked, Keep::Ask, "application/json", json, &sha256))
 }
 
 /// A set document or a document of pins, byte for byte.

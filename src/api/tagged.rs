@@ -25,7 +25,20 @@ pub(super) fn tagged(
     media_type: &str,
     bytes: impl Into<Body> + AsRef<[u8]>,
 ) -> Response {
-    let tag = format!("\"{:.32}\"", Sha256::of(bytes.as_ref()).to_string());
+    let sha256 = Sha256::of(bytes.as_ref());
+    tagged_as(web, asked, keep, media_type, bytes, &sha256)
+}
+
+/// The same, where the SHA-256 of the bytes is known.
+pub(super) fn tagged_as(
+    web: &Web,
+    asked: &HeaderMap,
+    keep: Keep,
+    media_type: &str,
+    bytes: impl Into<Body>,
+    sha256: &Sha256,
+) -> Response {
+    let tag = format!("\"{:.32}\"", sha256.to_string());
     let headers = [(header::ETAG, tag.as_str()), (header::CACHE_CONTROL, keep.header(web.settings().readers))];
     if is_known(asked, &tag) {
         return (StatusCode::NOT_MODIFIED, headers).into_response();

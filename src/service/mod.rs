@@ -17,6 +17,7 @@ pub mod distribute;
 mod durable;
 pub mod govern;
 pub mod jobs;
+mod kept;
 mod keyring;
 mod moment;
 mod open;
@@ -38,6 +39,7 @@ use self::{access::Access, anchor::Anchor, commit::Failure, queue::Queue, sign::
 pub use self::{
     anchor::ReadOnly,
     challenge::ChallengeError,
+    kept::{KeptHead, KeptHeads},
     keyring::KeyError,
     moment::Moment,
     open::{OpenError, Opening, owns},

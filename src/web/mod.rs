@@ -36,7 +36,7 @@ use crate::{
     canon::Sha256,
     clock::Timestamp,
     config::{PublicUrl, Readers},
-    service::App,
+    service::{App, KeptHeads},
 };
 
 /// What the web needs to know besides the registry.
@@ -62,6 +62,7 @@ struct Inner {
     settings: Settings,
     admission: Admission,
     metrics: Metrics,
+    heads: KeptHeads,
     /// Requests so far; with the start's time it makes their ids.
     requests: AtomicU64,
     started: Timestamp,
@@ -71,8 +72,8 @@ impl Web {
     /// The web of a registry.
     pub fn new(app: App, settings: Settings) -> Self {
         let (admission, started) = (Admission::new(app.limits()), app.clock().now());
-        let (metrics, requests) = (Metrics::new(), AtomicU64::new(0));
-        Self(Arc::new(Inner { app, settings, admission, metrics, requests, started }))
+        let (metrics, heads, requests) = (Metrics::new(), KeptHeads::default(), AtomicU64::new(0));
+        Self(Arc::new(Inner { app, settings, admission, metrics, heads, requests, started }))
     }
 
     /// The registry.
@@ -83,6 +84,11 @@ impl Web {
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.0.settings
+    }
+
+    /// Answers about heads.
+    pub fn heads(&self) -> &KeptHeads {
+        &self.0.heads
     }
 
     /// What is measured, in the text form of Prometheus.

@@ -110,6 +110,13 @@ fn a_body_that_does_not_say_its_length_is_cut_off_at_the_limit() {
         let fresh = Fresh::new(Engine::Sqlite).await;
         let site = Site::new(&fresh).await;
         let body = submission("1.0.0", &[EXPORT]);
+        // One that says it is longer isn't read at all.
+        let claimed = axum::http::Request::post("/v1/releases")
+            .header("authorization", format!("Bearer {}", site.publish))
+            .header("content-length", (BODY + 1).to_string())
+            .body(Body::from(body.clone()));
+        let reply = site.send(claimed.expect("a request")).await;
+        assert_eq!(reply.problem(), (413, "body-too-large".to_owned()));
         for (bytes, status) in [(BODY + 1, 413), (BODY, 201)] {
             let size = site.size();
             let text = std::io::Cursor::new(padded(&body, bytes));
