@@ -62,7 +62,7 @@ impl Browser<'_> {
     /// The hidden fields of the decision's form as the page has them now.
     pub(crate) async fn shown(&self, id: &str) -> Vec<(String, String)> {
         let page = self.get(&format!("/candidates/{id}?step=decide")).await;
-        page.page(200);
+        assert_eq!(page.status, 200, "{}", page.body);
         hidden(&page.body, "id=\"decide\"")
     }
 
