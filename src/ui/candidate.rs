@@ -87,6 +87,8 @@ pub(crate) struct Diff {
     /// "5 changes: 2 let the tool do more, 1 lowers a safety hint".
     pub(crate) summary: String,
     pub(crate) view: View,
+    /// Whether there is anything to compare with.
+    pub(crate) compared: bool,
     /// The tree, in the first two views.
     pub(crate) tree: Option<DiffTree>,
     /// The bytes, in the third.
@@ -231,7 +233,11 @@ impl Diff {
             count: None,
             current: view == self.view,
         };
-        vec![tab(View::Changes, "Only changes"), tab(View::Whole, "Whole descriptor"), tab(View::Raw, "Raw bytes")]
+        let mut tabs = vec![tab(View::Whole, "Whole descriptor"), tab(View::Raw, "Raw bytes")];
+        if self.compared {
+            tabs.insert(0, tab(View::Changes, "Only changes"));
+        }
+        tabs
     }
 }
 

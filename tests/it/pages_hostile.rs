@@ -43,6 +43,12 @@ fn dead(html: &str, path: &str) {
     assert!(html.len() < LARGEST, "{path}: {} bytes", html.len());
 }
 
+/// The answer without the field, which gives back what was pasted as it was.
+fn answered(html: &str) -> String {
+    let (before, rest) = html.split_once("<textarea").expect("a field");
+    format!("{before}{}", rest.split_once("</textarea>").expect("ends").1)
+}
+
 fn candidates(html: &str) -> Vec<String> {
     let hrefs = html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     hrefs.filter(|href| href.starts_with("/candidates/")).map(str::to_owned).collect()
@@ -85,7 +91,7 @@ fn hostile_text_is_inert_and_marked_on_every_page() {
         let fields = [("list", list.as_str()), ("set", "default"), ("alias", "evil"), ("complete", "yes")];
         let checked = reviewer.post("/check", &fields).await;
         assert_eq!(checked.status, 200);
-        dead(&checked.body, "/check");
+        dead(&answered(&checked.body), "/check");
     });
 }
 
@@ -114,7 +120,7 @@ fn a_mebibyte_of_description_and_two_thousand_tools_are_pages_all_the_same() {
         let fields = [("list", list.as_str()), ("set", "default"), ("complete", "yes")];
         let checked = reviewer.post("/check", &fields).await;
         assert_eq!(checked.status, 200);
-        dead(&checked.body, "/check");
+        dead(&answered(&checked.body), "/check");
         assert!(checked.body.contains("2,000 descriptors"));
     });
 }

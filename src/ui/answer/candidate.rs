@@ -113,19 +113,19 @@ pub(super) async fn draw(web: &Web, who: &Principal, id: &CandidateId, look: Loo
         desk,
     };
     drop(conn);
-    let drawn = tokio::task::spawn_blocking(move || page(&known, look, place)).await;
+    let drawn = tokio::task::spawn_blocking(move || page(&known, &look, place)).await;
     drawn.map_err(Problem::internal)?
 }
 
-fn page(known: &Known, look: Look, place: Option<Place>) -> Result<CandidatePage, Problem> {
+fn page(known: &Known, look: &Look, place: Option<Place>) -> Result<CandidatePage, Problem> {
     let (desk, view) = (&known.desk, &known.desk.view);
     let address = neighbours::address(&desk.candidate.id);
     let diff = desk.base.as_ref().map(|base| diff::diff(&base.value(), &desk.descriptor.value()));
-    let drawn = difference(desk, diff.as_ref(), &look, &address)?;
+    let drawn = difference(desk, diff.as_ref(), look, &address)?;
     let node: Node<'_> = serde_json::from_slice(desk.descriptor.raw()).map_err(Problem::internal)?;
     let pending = desk.candidate.state == crate::store::Stage::Pending;
     let signs = lead::signs(desk);
-    let panel = Panel { known, pending, changes: drawn.changes }.draw(&look);
+    let panel = Panel { known, pending, changes: drawn.changes }.draw(look);
     let mut findings = explain::findings(&desk.report.findings, &node);
     for finding in &mut findings {
         finding.acceptable = panel.form.as_ref().is_some_and(|form| form.approve.is_ok() && !form.reopen);
@@ -182,7 +182,8 @@ fn difference(desk: &Desk, diff: Option<&diff::Diff>, look: &Look, address: &str
     let diff = Diff {
         headline: if diff.is_some() { "What changed" } else { "New: nothing to compare with" },
         summary: diff.map_or_else(|| "the whole descriptor".to_owned(), |diff| explain::summary(diff, changes)),
-        view: look.view,
+        view: if desk.base.is_none() && look.view == View::Changes { View::Whole } else { look.view },
+        compared: desk.base.is_some(),
         tree: raw.is_none().then_some(tree),
         raw,
     };

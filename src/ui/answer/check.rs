@@ -140,7 +140,7 @@ async fn respond(
     };
     if let Ok(Some((checked, why))) = answer {
         page.notes.extend(why.map(|why| incomplete(&why)));
-        page.answer = Some(answered(web, who, &page, &sent.set, checked));
+        page.answer = Some(answered(web, who, &page, &sent.set, &checked));
     }
     let frame = around::frame(web, who, "Check a tool list", Section::Check, Keys::Few).await?;
     around::page_as(status, frame, page)
@@ -157,12 +157,12 @@ fn incomplete(why: &str) -> Note {
     }
 }
 
-fn answered(web: &Web, who: &Principal, page: &CheckPage, set: &str, checked: Checked) -> Answer {
+fn answered(web: &Web, who: &Principal, page: &CheckPage, set: &str, checked: &Checked) -> Answer {
     let now = web.app().clock().now();
     let mut against = html!("against ", (set), " v", (checked.version));
     against.tag(if checked.expires > now { ", good until " } else { ", whose head ran out at " });
     against.safe(&when::minute(checked.expires, now)).tag(" UTC");
-    let exit = exit(&checked, checked.expires > now);
+    let exit = exit(checked, checked.expires > now);
     let mut rows: Vec<Verdict> = checked.results.iter().map(|item| verdict(item, who.may_see_reviews())).collect();
     // Stable, so that the list's own order stays among equals.
     rows.sort_by_key(|row| std::cmp::Reverse(row.action));

@@ -58,7 +58,7 @@ pub(super) async fn respond(
     let reason = conn.reason(decided.reason).await?.map(|reason| reason.text);
     let leaf = conn.leaf(decided.log_index).await?.unwrap_or_default();
     drop(conn);
-    let page = page(web, who, Known { decided, record: of, reason, leaf }, again);
+    let page = page(web, who, &Known { decided, record: of, reason, leaf }, again);
     let title = format!("Decision {}", label::short(sha256));
     let frame = around::frame(web, who, &title, Section::Pinsets, Keys::Few).await?;
     around::page_as(status, frame, page)
@@ -71,9 +71,9 @@ struct Known {
     leaf: Vec<u8>,
 }
 
-fn page(web: &Web, who: &Principal, known: Known, again: Again) -> DecisionPage {
+fn page(web: &Web, who: &Principal, known: &Known, again: Again) -> DecisionPage {
     let (now, people) = (web.app().clock().now(), People::for_eyes_of(who, web.app()));
-    let Known { decided, record, reason, leaf } = &known;
+    let Known { decided, record, reason, leaf } = known;
     let said = reason.as_deref().filter(|_| who.may_see_reviews()).unwrap_or("The reason is for reviewers to read.");
     let qualified = record.qualified.as_ref().map_or(record.name.as_str(), |name| name.as_str());
     let version = web.app().moment().state.evidence(&record.attestation).map(|e| e.facts.version.to_string());

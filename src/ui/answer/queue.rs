@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Rows on one page: what a person looks through before going on, each made from the whole descriptor.
-const ROWS: usize = 30;
+const ROWS: u32 = 30;
 
 /// What the address asks for.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -49,10 +49,10 @@ pub(super) async fn show(
     let from = after(filter.cursor.as_deref(), QueueKey::START)?;
     let mut conn = web.app().reader().conn().await?;
     let counts = conn.queue_reasons(state).await?;
-    let mut rows = conn.queue_search(state, &search, &from, ROWS as u32 + 1).await?;
+    let mut rows = conn.queue_search(state, &search, &from, ROWS + 1).await?;
     drop(conn);
-    let more = rows.len() > ROWS;
-    rows.truncate(ROWS);
+    let more = rows.len() > ROWS as usize;
+    rows.truncate(ROWS as usize);
     let next = rows.last().filter(|_| more).map(|last| filter.with("cursor", &cursor(&last.key())));
     let groups = groups(&web, rows).await?;
     let page = page(&web, &filter, &counts, groups, next);
@@ -67,7 +67,7 @@ async fn groups(web: &Web, rows: Vec<Candidate>) -> Result<Vec<crate::ui::queue:
         desks.extend(desk::desk(web.app(), &row.id).await?);
     }
     let (moment, now) = (web.app().moment(), web.app().clock().now());
-    let drawn = tokio::task::spawn_blocking(move || row::groups(&moment, desks, now)).await;
+    let drawn = tokio::task::spawn_blocking(move || row::groups(&moment, &desks, now)).await;
     drawn.map_err(Problem::internal)
 }
 

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Releases on one page.
-const RELEASES: usize = 20;
+const RELEASES: u32 = 20;
 
 /// What the address asks for.
 #[derive(Debug, Default, Deserialize)]
@@ -67,9 +67,10 @@ pub(super) async fn respond(
     let mut conn = web.app().reader().conn().await?;
     let known = conn.server(server).await?.ok_or_else(|| Problem::new(Kind::ServerNotFound))?;
     let before = after(asked.releases.as_deref(), u64::MAX >> 1)?;
-    let mut releases = conn.releases(&known.name, before, RELEASES as u32 + 1).await?;
+    let mut releases = conn.releases(&known.name, before, RELEASES + 1).await?;
     let newest = conn.newest_releases(&known.name).await?.pop().ok_or_else(|| Problem::new(Kind::ServerNotFound))?;
-    let more = (releases.len() > RELEASES).then(|| releases.swap_remove(RELEASES)).and(releases.last());
+    let more =
+        (releases.len() > RELEASES as usize).then(|| releases.swap_remove(RELEASES as usize)).and(releases.last());
     let more = more.map(|last| format!("/servers/{server}?releases={}", cursor(&last.log_index)));
     let set = chosen(&moment, &asked.set).ok_or_else(|| Problem::new(Kind::PinsetNotFound))?;
     let (now, address) = (web.app().clock().now(), format!("/servers/{}", known.name));

@@ -153,6 +153,7 @@ pub(super) fn candidate(view: View, deciding: bool) -> CandidatePage {
             headline: "What changed",
             summary: format!("{} changes: 2 let the tool do more, 1 lowers a safety hint", drawn.changes()),
             view,
+            compared: true,
             tree: (view != View::Raw).then_some(drawn),
             raw: (view == View::Raw).then(|| Raw {
                 text: text::block(&new, &[]),

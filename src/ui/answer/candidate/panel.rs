@@ -121,9 +121,12 @@ impl Desk<'_> {
             let own = desk.submitters.contains(*reviewer) && !self.solo();
             !own && desk.ballots.iter().all(|ballot| ballot.reviewer != **reviewer)
         };
-        let who = people.any_of(self.known.moment.state.reviewers().iter().filter(free));
+        let able: Vec<&ReviewerId> = self.known.moment.state.reviewers().iter().filter(free).collect();
         let missing = (desk.view.needed as usize).saturating_sub(lines.len());
-        lines.extend((0..missing).map(|_| SignatureLine::Missing { who: who.clone() }));
+        // As many lines as people may still sign; beyond these nobody may, and the line says so.
+        lines.extend((0..missing).map(|line| SignatureLine::Missing {
+            who: people.any_of(able.iter().copied().filter(|_| line < able.len())),
+        }));
         lines
     }
 

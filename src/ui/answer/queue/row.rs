@@ -20,9 +20,9 @@ use crate::{
 /// As much of a tool's own words as a row has room for.
 const SAID: usize = 140;
 
-pub(super) fn groups(moment: &Moment, desks: Vec<Desk>, now: Timestamp) -> Vec<Group> {
+pub(super) fn groups(moment: &Moment, desks: &[Desk], now: Timestamp) -> Vec<Group> {
     let mut groups: Vec<(String, Group)> = Vec::new();
-    for desk in &desks {
+    for desk in desks {
         let key = format!("{} {}", desk.candidate.pinset, desk.candidate.release);
         let row = row(moment, desk, now);
         match groups.iter_mut().find(|(of, _)| *of == key) {
