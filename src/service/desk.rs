@@ -4,7 +4,7 @@
 //! inside the transaction. A vote names the digest of the whole view; if anything in it moved in between, the vote is
 //! refused and nothing is written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{App, Placed, Step, Stop, Work, WriteError, Written, commit::JSON, opening, repeat, scanning};
 use crate::{
@@ -350,7 +350,7 @@ impl Step for Cast {
             reviewer: self.vote.reviewer.clone(),
             issued: work.at(),
         };
-        let by = By { reason: &self.vote.reason, account: &self.vote.account };
+        let by = By { reason: &self.vote.reason, account: &self.vote.account, rules: &self.rules };
         settle(work, &row, &known.case, &view, ballot, by).await
     }
 }
@@ -397,7 +397,7 @@ impl Step for Revoke {
             reviewer: asked.reviewer.clone(),
             issued: work.at(),
         };
-        let by = By { reason: &asked.reason, account: &asked.account };
+        let by = By { reason: &asked.reason, account: &asked.account, rules: &self.rules };
         settle(work, &row, &known.case, &view, ballot, by).await
     }
 }
@@ -406,6 +406,7 @@ impl Step for Revoke {
 struct By<'a> {
     reason: &'a ReasonText,
     account: &'a str,
+    rules: &'a Ruleset,
 }
 
 /// Runs the state machine on a ballot and writes what comes of it.
@@ -432,13 +433,16 @@ async fn settle(
     let kept = store::Reason { sha256: reason, salt: salt.to_vec(), text: by.reason.as_str().to_owned() };
     match step {
         Move::Waiting { given, needed } => {
-            // Ballots that the state machine left out are void: their view, their voter or their mind has changed.
+            // Ballots that the state machine left out are void: their view, their voter or their mind has changed. The
+            // others keep their own reasons.
+            let own: BTreeMap<ReviewerId, Sha256> =
+                work.read().ballots(&row.id).await?.into_iter().map(|kept| (kept.reviewer, kept.reason)).collect();
             let at = work.at();
-            let counted = counted(&candidate);
-            let tx = work.write();
-            tx.void_ballots(&row.id, at).await?;
-            for ballot in counted {
-                put_ballot(work, ballot, reason).await?;
+            work.write().void_ballots(&row.id, at).await?;
+            for counted in counted(&candidate) {
+                let new = counted.reviewer == ballot.reviewer;
+                let reason = own.get(&counted.reviewer).copied().filter(|_| !new).unwrap_or(reason);
+                put_ballot(work, counted, reason).await?;
             }
             work.write().put_reason(&kept).await?;
             work.audit(by.account, "vote", row.id.as_str(), ballot.outcome.as_str());
@@ -462,12 +466,30 @@ async fn settle(
                 return Err(Stop::Store(corrupt("candidate moved under the head row")));
             }
             work.audit(by.account, outcome.as_str(), row.id.as_str(), &format!("leaf {}", placed.index));
+            renew_reasons(work, by.rules, row).await?;
             let (decision, log_index) = (Some(placed.sha256), Some(placed.index));
             Ok(Voted { state: to, ballots: given, needed: view.needed, decision, log_index, new: true })
         }
         // Votes only wait or decide.
         Move::Moved => Err(Stop::Store(corrupt("a vote moved a candidate"))),
     }
+}
+
+/// What a decision changes for others that wait under the same name: a first version that is approved makes the next one
+/// a change, and the queue is sorted by it.
+async fn renew_reasons(work: &mut Work, rules: &Ruleset, decided: &Candidate) -> Result<(), StoreError> {
+    let state = work.state().clone();
+    let Candidate { pinset, server, variant, kind, name, .. } = decided;
+    for row in work.read().candidates_named(pinset, server, variant, *kind, name).await? {
+        if row.state != Stage::Pending || row.id == decided.id {
+            continue;
+        }
+        let known = case(work.read(), &state, rules, &row).await?;
+        if let Some(reason) = known.case.reasons.first().filter(|reason| **reason != row.reason) {
+            work.write().renew_candidate(&row.id, *reason).await?;
+        }
+    }
+    Ok(())
 }
 
 fn counted(candidate: &review::Candidate) -> Vec<Ballot> {

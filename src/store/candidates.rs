@@ -299,6 +299,15 @@ impl WriteTx {
         Ok(true)
     }
 
+    /// Gives a pending candidate another reason, and with it another place in the queue; `false` if it isn't pending.
+    ///
+    /// # Errors
+    /// [`super::StoreError`] as for all of these.
+    pub async fn renew_candidate(&mut self, id: &CandidateId, reason: Reason) -> Result<bool> {
+        const SQL: &str = "UPDATE candidate SET reason = $2, urgency = $3 WHERE id = $1 AND state = 'pending'";
+        Ok(run!(self, sqlx::query(SQL).bind(id).bind(reason).bind(i64::from(reason.urgency()))) == 1)
+    }
+
     async fn count(&mut self, pinset: &SetName, state: Stage, by: i64) -> Result<()> {
         const MOVE: &str = "UPDATE candidate_count SET n = n + $3 WHERE pinset = $1 AND state = $2";
         const FIRST: &str = "INSERT INTO candidate_count (pinset, state, n) VALUES ($1, $2, $3)";

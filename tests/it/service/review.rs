@@ -325,6 +325,50 @@ async fn another_policy_voids_the_ballots_that_were_given_under_the_one_before()
 }
 
 #[tokio::test]
+async fn an_approval_makes_what_waits_under_the_same_name_a_change() {
+    on_both(async |fresh| {
+        let bench = Bench::new(fresh);
+        let shop = Shop::open(&bench, one_ballot()).await;
+        shop.publish(Parcel { version: "0.9.0", tools: &[], ..USUAL }).await.expect("accepted");
+        shop.bind().await;
+        let first = shop.publish(Parcel { tools: &[EXPORT], ..USUAL }).await.expect("accepted").candidates;
+        let next = Parcel { version: "1.1.0", tools: &[EXPORT_OTHER], ..USUAL };
+        let next = shop.publish(next).await.expect("accepted").candidates;
+        assert_eq!((first[0].reason, next[0].reason), (Reason::Unknown, Reason::Unknown));
+        shop.vote(&shop.ada, &first[0], Outcome::Approve).await.expect("counts");
+        let mut conn = shop.app.reader().conn().await.expect("a connection");
+        let waiting = conn.queue_of(&default_set(), Stage::Pending, &store::QueueKey::START, 10).await.expect("read");
+        let waiting: Vec<_> = waiting.iter().map(|row| (&row.id, row.reason)).collect();
+        assert_eq!(waiting, [(&next[0].id, Reason::Changed)]);
+        drop(conn);
+        shop.app.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn each_ballot_keeps_its_own_reason() {
+    on_both(async |fresh| {
+        let bench = Bench::new(fresh);
+        let three = Policy { quorum: 3, quorum_risky: 3, ..Policy::default() };
+        let shop = Shop::open(&bench, three).await;
+        shop.publish(Parcel { version: "0.9.0", tools: &[], ..USUAL }).await.expect("accepted");
+        shop.bind().await;
+        let rows = shop.publish(Parcel { tools: &[EXPORT], ..USUAL }).await.expect("accepted").candidates;
+        for who in [&shop.ada, &shop.bob] {
+            shop.vote(who, &rows[0], Outcome::Approve).await.expect("counts");
+        }
+        let mut conn = shop.app.reader().conn().await.expect("a connection");
+        let ballots = conn.ballots(&rows[0].id).await.expect("read");
+        let reasons: std::collections::BTreeSet<_> = ballots.iter().map(|ballot| ballot.reason).collect();
+        assert_eq!((ballots.len(), reasons.len()), (2, 2), "each reason has a salt of its own");
+        drop(conn);
+        shop.app.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn servers_and_namespaces_that_differ_in_case_alone_are_one() {
     on_both(async |fresh| {
         let bench = Bench::new(fresh);

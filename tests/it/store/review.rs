@@ -1,5 +1,5 @@
 use countersign::{
-    name::Kind,
+    name::{Kind, SetName},
     review::{CandidateId, Outcome, Reason, ReviewerId},
     store::{Ballot, Candidate, Decided, QueueKey, Search, Stage, Writer},
 };
@@ -103,6 +103,31 @@ async fn counts_move_with_their_candidates() {
         let mut conn = reader.conn().await.expect("a connection");
         let moved = conn.candidate(&rows[0].id).await.expect("reads").expect("is there");
         assert_eq!((moved.state, moved.decision), (Stage::Approved, decision));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_pending_candidate_moves_in_the_queue_with_its_reason() {
+    on_both(async |fresh| {
+        let (reader, writer) = opened(fresh).await;
+        let rows = [candidate("a", "default", Reason::Flagged, 1), candidate("b", "default", Reason::Unknown, 2)];
+        open_all(&writer, &rows).await;
+        let set: SetName = "default".parse().expect("legal");
+        let queue = async || {
+            let mut conn = reader.conn().await.expect("a connection");
+            let rows = conn.queue_of(&set, Stage::Pending, &QueueKey::START, 10).await.expect("reads");
+            rows.into_iter().map(|row| (row.id, row.reason)).collect::<Vec<_>>()
+        };
+        let (a, b) = (rows[0].id.clone(), rows[1].id.clone());
+        assert_eq!(queue().await, [(a.clone(), Reason::Flagged), (b.clone(), Reason::Unknown)]);
+        write(&writer, async |tx| {
+            assert!(tx.renew_candidate(&b, Reason::Changed).await.expect("written"));
+            tx.move_candidate(&a, Stage::Pending, Stage::Rejected, None).await.expect("moved");
+            assert!(!tx.renew_candidate(&a, Reason::Changed).await.expect("no error"), "it is not pending any more");
+        })
+        .await;
+        assert_eq!(queue().await, [(b, Reason::Changed)]);
     })
     .await;
 }
