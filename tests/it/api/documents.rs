@@ -101,8 +101,8 @@ fn a_head_is_fetched_again_only_when_it_changed() {
         ] {
             assert_eq!(site.get(path).await.problem(), (status, slug.to_owned()), "{path}");
         }
-        let resigned = site.clock.advance(countersign::clock::Span::minutes(20));
-        assert_eq!(site.app.resign().await.expect("answers"), 1, "{resigned:?}");
+        site.clock.advance(countersign::clock::Span::minutes(20));
+        assert_eq!(site.app.resign().await.expect("answers"), 1);
         let tag = newer.header("etag").to_owned();
         assert_eq!(asked_with(&site, path, &tag).await.status, 200);
     }));
