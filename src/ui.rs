@@ -1,11 +1,11 @@
 //! The pages: what a person sees, and nothing that decides.
 //!
-//! A page is a struct of facts with an askama template beside it; [`frame`] puts the page's body into the common layout.
-//! Beside it are the handlers that fill it; [`routes`] says which is where, [`around`] what they share. They read through
+//! A page is a struct of facts with an askama template beside it; `frame` puts the page's body into the common layout.
+//! Beside it are the handlers that fill it; `routes` says which is where, `around` what they share. They read through
 //! a moment and a `Reader`, write through service functions, and know no rule of the domain.
 //!
-//! Everything that a publisher wrote is hostile. It reaches a page only through [`text`], which shows it inert and with
-//! every hidden character marked, or through askama's escaping where it is a checked name. [`html::Html`] is the only
+//! Everything that a publisher wrote is hostile. It reaches a page only through `text`, which shows it inert and with
+//! every hidden character marked, or through askama's escaping where it is a checked name. `html::Html` is the only
 //! type that is not escaped, and only this module's own literals can get into it unescaped. Pages work without scripts
 //! and under a policy that allows no inline style or script.
 
