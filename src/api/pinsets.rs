@@ -4,7 +4,7 @@ use axum::{
     Json,
     extract::State,
     http::{HeaderMap, StatusCode},
-    response::Response,
+    response::{IntoResponse as _, Response},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -21,7 +21,7 @@ use crate::{
     service::{
         KeptHead, Written,
         desk::{self, Revocation},
-        distribute::{self, ShownPin},
+        distribute,
         govern::{self, Bind, Governor},
     },
     web::{Body, Kind as Why, Path, Problem, Query, Reader, Reviewer, Web, json},
@@ -189,9 +189,11 @@ pub(super) async fn pins(
     Reader(_): Reader,
     Path(set): Path<String>,
     Query(wanted): Query<Wanted>,
-) -> Result<Json<Page<ShownPin>>, Problem> {
-    let found = distribute::pins(&web.app().moment(), &named(&set)?, wanted.kind, &wanted.name);
-    found.map(|pins| Json(Page::whole(pins))).ok_or_else(|| Problem::new(Why::PinsetNotFound))
+) -> Result<Response, Problem> {
+    let moment = web.app().moment();
+    let found = distribute::pins(&moment, &named(&set)?, wanted.kind, &wanted.name);
+    let pins = found.ok_or_else(|| Problem::new(Why::PinsetNotFound))?;
+    Ok(Json(Page::whole(pins)).into_response())
 }
 
 /// The pins of a tool by its qualified name.
@@ -210,12 +212,12 @@ pub(super) async fn tool(
     State(web): State<Web>,
     Reader(_): Reader,
     Path((set, name)): Path<(String, String)>,
-) -> Result<Json<Page<ShownPin>>, Problem> {
-    let found = distribute::pins(&web.app().moment(), &named(&set)?, Some(Kind::Tool), &name);
-    match found {
+) -> Result<Response, Problem> {
+    let moment = web.app().moment();
+    match distribute::pins(&moment, &named(&set)?, Some(Kind::Tool), &name) {
         None => Err(Problem::new(Why::PinsetNotFound)),
         Some(pins) if pins.is_empty() => Err(Problem::new(Why::PinNotFound)),
-        Some(pins) => Ok(Json(Page::whole(pins))),
+        Some(pins) => Ok(Json(Page::whole(pins)).into_response()),
     }
 }
 

@@ -164,9 +164,15 @@ fn external_ref(value: &Value<'_>, pointer: &mut String) -> bool {
         pointer.truncate(before);
         false
     };
+    // Most values are leaves that refer to nothing; a place is written down only for the others.
+    let has_parts = |value: &Value<'_>| matches!(value, Value::Object(_) | Value::Array(_));
     match value {
-        Value::Object(object) => object.iter().any(|(name, value)| inside(name, value)),
-        Value::Array(items) => items.iter().enumerate().any(|(i, item)| inside(&i.to_string(), item)),
+        Value::Object(object) => {
+            object.iter().any(|(name, value)| (has_parts(value) || REFERENCES.contains(&name)) && inside(name, value))
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().any(|(i, item)| has_parts(item) && inside(&i.to_string(), item))
+        }
         _ => false,
     }
 }

@@ -41,15 +41,15 @@ pub enum NoHead {
 }
 
 /// A pin as the API shows it.
-#[derive(Clone, Debug, Serialize)]
-pub struct ShownPin {
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ShownPin<'a> {
     /// The pin.
     #[serde(flatten)]
-    pub pin: Pin,
+    pub pin: &'a Pin,
     /// Who vouches for it.
-    pub by: Option<PinEvidence>,
+    pub by: Option<&'a PinEvidence>,
     /// Its server.
-    pub server: ServerName,
+    pub server: &'a ServerName,
 }
 
 /// An answer with what review says about each item.
@@ -113,14 +113,13 @@ pub async fn head(app: &App, set: &SetName, seen: u64) -> Result<HeadAnswer, NoH
 }
 
 /// The pins of one qualified name.
-pub fn pins(moment: &Moment, set: &SetName, kind: Option<Kind>, name: &str) -> Option<Vec<ShownPin>> {
+pub fn pins<'a>(moment: &'a Moment, set: &SetName, kind: Option<Kind>, name: &str) -> Option<Vec<ShownPin<'a>>> {
     let set = moment.pin_set(set)?;
     let kinds: Vec<Kind> = kind.map_or_else(|| Kind::ALL.to_vec(), |kind| vec![kind]);
     let mut found = Vec::new();
     for (_, under) in set.aliases() {
         for pin in kinds.iter().flat_map(|kind| under.pins(*kind, name)) {
-            let by = under.evidence(pin).cloned();
-            found.push(ShownPin { pin: pin.clone(), by, server: under.document().server.clone() });
+            found.push(ShownPin { pin, by: under.evidence(pin), server: &under.document().server });
         }
     }
     Some(found)
