@@ -26,11 +26,14 @@ impl From<Error> for Failure {
                 failure(Exit::Blind).next("is the address right, and the registry up?")
             }
             Error::TooLarge(_) => failure(Exit::Blind),
-            Error::Status { status, .. } => {
+            Error::Status { status, problem } => {
                 let failure = failure(Exit::of_status(*status));
                 match status {
                     401 => failure
                         .next("set COUNTERSIGN_TOKEN to a token that an administrator made with `admin token add`"),
+                    403 if problem.as_ref().is_some_and(|problem| problem.r#type.contains("attestation-")) => {
+                        failure.next("an administrator lets a key speak with `countersign admin authority add`")
+                    }
                     403 => failure
                         .next("the token is known, but its scope is another; see `countersign admin token add --help`"),
                     429 => failure.next("try again later"),

@@ -3,12 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use super::state::{FoldError, State};
+use super::{
+    document::Denied,
+    state::{FoldError, State},
+};
 use crate::{
     attest::Level,
     canon::{Digest, Sha256},
     clock::Timestamp,
-    name::{DescriptorName, Kind, ServerName, SetName, Variant},
+    name::{DescriptorName, Kind, QualifiedName, ServerName, SetName, Variant},
     review::{
         Ballot, CandidateId, Decision, Digests, Eligible, Mode, Outcome, Reason, ReviewerId, Risk, View, ViewEvidence,
         ViewType,
@@ -67,7 +70,8 @@ pub struct Decided {
 }
 
 impl State {
-    /// The digest that a diff is made against: the newest pin of the name and variant.
+    /// What the diff of `digest` is made against: the newest pin of the name and variant, or what was pinned last if that
+    /// was taken away. Without the latter a tool that grew would look new, and less risky, after a revocation.
     pub fn base(
         &self,
         set: &SetName,
@@ -75,13 +79,18 @@ impl State {
         kind: Kind,
         name: &str,
         variant: &Variant,
+        digest: Digest,
     ) -> Option<Digest> {
         let set = self.set(set)?;
         let name = DescriptorName::new(kind, name).ok()?;
         let (alias, qualified, _) = set.joined(server, &name).ok()?;
-        let pins = set.alias(&alias)?.pins();
-        let of_name = pins.filter(|pin| pin.kind == kind && pin.name == qualified && pin.variant == *variant);
-        of_name.max_by_key(|pin| pin.approval.approved_at).map(|pin| pin.digests.digest())
+        let under = set.alias(&alias)?;
+        let of_name = |k: Kind, n: &QualifiedName, v: &Variant| k == kind && *n == qualified && v == variant;
+        let pins = under.pins().filter(|pin| of_name(pin.kind, &pin.name, &pin.variant));
+        let newest = pins.max_by_key(|pin| pin.approval.approved_at).map(|pin| pin.digests.digest());
+        let taken = under.denied().filter(|denial| of_name(denial.kind, &denial.name, &denial.variant));
+        let taken = taken.filter(|denial| denial.state != Denied::Rejected && denial.digest != digest);
+        newest.or_else(|| taken.max_by_key(|denial| denial.at).map(|denial| denial.digest))
     }
 
     /// Everything that the page of a case is made from.

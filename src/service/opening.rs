@@ -168,7 +168,8 @@ fn candidate(
         attestation: brought.attestation,
         log_index: brought.log_index,
     };
-    let base = state.base(set, brought.server, descriptor.kind(), descriptor.listed_name(), brought.variant);
+    let (kind, digest) = (descriptor.kind(), descriptor.digest());
+    let base = state.base(set, brought.server, kind, descriptor.listed_name(), brought.variant, digest);
     Candidate {
         id: CandidateId::of(&to_jcs(&named)),
         pinset: set.clone(),

@@ -88,9 +88,6 @@ pub enum Refused {
         /// SHA-256 of the submitted subject list.
         submitted: Sha256,
     },
-    /// More endpoints and packages than a leaf holds.
-    #[error("the attestation names more endpoints and packages than fit")]
-    TooMuch,
 }
 
 #[derive(Deserialize)]

@@ -67,7 +67,6 @@ impl From<publish::Refused> for Problem {
             R::ReleaseDiffers { first, submitted } => {
                 Self::new(Kind::ReleaseDiffers).detail(detail).with("first", first).with("submitted", submitted)
             }
-            R::TooMuch => Self::new(Kind::EvidenceTooLarge).detail(detail),
         }
     }
 }

@@ -162,7 +162,7 @@ impl Registry {
     fn case(&self, raw: &str, attestation: Sha256, reasons: Vec<Reason>, grew: bool) -> Case {
         let item = Listed::new(Kind::Tool, raw.as_bytes()).parsed.expect("strict JSON");
         let (server, variant) = ("com.example/notes".parse().expect("legal"), "".parse().expect("legal"));
-        let base = self.state.base(&default_set(), &server, Kind::Tool, item.listed_name(), &variant);
+        let base = self.state.base(&default_set(), &server, Kind::Tool, item.listed_name(), &variant, item.digest());
         Case {
             id: CandidateId::of(item.canonical()),
             pinset: default_set(),
@@ -371,6 +371,9 @@ fn a_revoked_digest_stays_blocked_until_the_quorum_approves_it_again() {
         let (set, _) = registry.pull(None).expect("verifies");
         assert_eq!(check(&set, &[EXPORT], registry.now), [("notes.export".into(), expected, Action::Block)]);
     }
+    // What comes next under the name is compared with what was taken away; that itself is compared with nothing.
+    assert_eq!(registry.case(EXPORT_2, attestation, vec![Reason::Changed], true).base, Some(case.digests.digest()));
+    assert_eq!(registry.case(EXPORT, attestation, vec![Reason::Changed], true).base, None);
     assert_eq!(registry.vote(&case, Outcome::Approve, &[1]), Ok(None));
     registry.vote(&case, Outcome::Approve, &[1, 2]).expect("counts").expect("two are enough");
     let (set, _) = registry.pull(None).expect("verifies");

@@ -85,8 +85,8 @@ pub(super) enum Token {
         #[arg(long, value_name = "NAME")]
         user: AccountName,
         /// How many days it lives
-        #[arg(long, value_name = "N")]
-        days: Option<u32>,
+        #[arg(long, value_name = "N", default_value_t = 90)]
+        days: u32,
     },
     /// Revoke a token; a running registry refuses it within 250 ms
     Revoke {
@@ -143,7 +143,7 @@ pub(super) async fn token(token: &Token, app: &App, env: &mut Env) -> Result<(),
     let by = Principal::LocalOperator;
     match token {
         Token::Add { scope, user, days } => {
-            let add = AddToken { scope: scope.clone(), account: user.clone(), days: *days, by };
+            let add = AddToken { scope: scope.clone(), account: user.clone(), days: Some(*days), by };
             let (secret, _) = app.add_token(add).await?.done;
             Ok(print::line(env, secret.reveal())?)
         }

@@ -31,7 +31,8 @@ pub(super) async fn case(
     row: &Candidate,
 ) -> Result<Known, StoreError> {
     let descriptor = descriptor(conn, row).await?;
-    let base = state.base(&row.pinset, &row.server, row.kind, descriptor.listed_name(), &row.variant);
+    let (name, digest) = (descriptor.listed_name(), descriptor.digest());
+    let base = state.base(&row.pinset, &row.server, row.kind, name, &row.variant, digest);
     let base = match base {
         Some(base) => Some(pinned(conn, row.kind, base.sha256).await?),
         None => None,

@@ -143,7 +143,7 @@ fn page(known: &Known, look: &Look, place: Option<Place>) -> Result<CandidatePag
         set: view.pinset.to_string(),
         notes: lead::hindrances(known),
         bind: lead::bind(known),
-        lead: lead::lead(desk, diff.as_ref()),
+        lead: lead::lead(known, diff.as_ref()),
         facts: lead::facts(known),
         sees: explain::sees(&node),
         findings_lead: lead::findings(&desk.report),

@@ -47,7 +47,8 @@ pub(super) async fn vote(
 ) -> Result<Response, Problem> {
     let (id, sent) = (known(&id)?, Sent::read(Fields::new(fields))?);
     if sent.outcome == Outcome::Approve && !sent.read {
-        let unread = Problem::new(Kind::ReasonMalformed).detail("Say that you read it: approving needs your word.");
+        let unread =
+            Problem::new(Kind::NotRead).detail("Tick the box that says you read it: approving needs your word.");
         return again(&web, &who, &id, &sent, unread, None).await;
     }
     let reason = match reason(&sent.reason) {

@@ -4,7 +4,7 @@
 use super::Known;
 use crate::{
     descriptor::diff,
-    review::View,
+    review::{Reason, View},
     scan::Report,
     service::desk::Desk,
     store::Stage,
@@ -45,21 +45,48 @@ pub(super) fn signs(desk: &Desk) -> (Sign, Vec<Sign>) {
     }
 }
 
-pub(super) fn lead(desk: &Desk, diff: Option<&diff::Diff>) -> Lead {
+/// Whether this digest is pinned now, and whether another one of the name is.
+fn standing(known: &Known) -> (bool, bool) {
+    let view = &known.desk.view;
+    let under = known.moment.state.set(&view.pinset).zip(view.alias.as_ref());
+    let pins = under.and_then(|(set, alias)| set.alias(alias)).into_iter().flat_map(|under| under.pins());
+    let of_name = pins.filter(|pin| {
+        pin.kind == view.kind && Some(&pin.name) == view.qualified.as_ref() && pin.variant == view.variant
+    });
+    let live = of_name.filter(|pin| pin.approval.not_after > known.now);
+    let (own, others): (Vec<_>, Vec<_>) = live.partition(|pin| pin.digests.digest() == view.digests.digest());
+    (!own.is_empty(), !others.is_empty())
+}
+
+pub(super) fn lead(known: &Known, diff: Option<&diff::Diff>) -> Lead {
+    let desk = &known.desk;
     let view = &desk.view;
     let (headline, detail) = match diff {
         Some(diff) => (explain::headline(diff).to_owned(), grown(diff)),
-        None => (format!("A {} that nobody has decided about.", label::kind(view.kind)), Html::new()),
+        None if desk.candidate.state == Stage::Pending => {
+            (format!("A {} that nobody has decided about.", label::kind(view.kind)), Html::new())
+        }
+        None => (format!("A {} without another to compare it with.", label::kind(view.kind)), Html::new()),
     };
-    let until = match (desk.candidate.state, view.base.is_some()) {
-        (Stage::Pending, true) => {
+    let (pinned, another) = standing(known);
+    let flagged = view.reasons.contains(&Reason::Flagged);
+    let until = match (desk.candidate.state, another, flagged) {
+        (Stage::Pending, true, false) => {
             "Another digest is approved under this name. Until someone decides, gateways keep that one and quarantine this."
         }
-        (Stage::Pending, false) => "Until someone decides, gateways quarantine it.",
-        (Stage::Approved, _) => "Approved: gateways let exactly this digest through.",
-        (Stage::Rejected, _) => "Rejected: gateways block exactly this digest.",
-        (Stage::Revoked, _) => "Revoked: gateways block exactly this digest.",
-        (Stage::Held, _) => "Held by a rule: gateways block exactly this digest until it is reviewed again.",
+        (Stage::Pending, true, true) => {
+            "Another digest is approved under this name. Until someone decides, gateways keep that one and block this, because \
+             the scanner flags it."
+        }
+        (Stage::Pending, false, false) => "Until someone decides, gateways quarantine it.",
+        (Stage::Pending, false, true) => "Until someone decides, gateways block it, because the scanner flags it.",
+        (Stage::Approved, ..) if pinned => "Approved: gateways let exactly this digest through.",
+        (Stage::Approved, ..) => {
+            "It was approved, and a later decision under this name ended that: gateways do not let it through any more."
+        }
+        (Stage::Rejected, ..) => "Rejected: gateways block exactly this digest.",
+        (Stage::Revoked, ..) => "Revoked: gateways block exactly this digest.",
+        (Stage::Held, ..) => "Held by a rule: gateways block exactly this digest until it is reviewed again.",
     };
     Lead { headline, detail, until: until.to_owned() }
 }
