@@ -1,11 +1,16 @@
 //! Who is let in: tokens, sessions, origins, and how much at once.
 
-use axum::{body::Body, http::Request};
+use std::sync::Arc;
+
+use axum::{Router, body::Body, http::Request, routing::get};
 use countersign::{
-    config::Readers,
+    config::{PublicUrl, Readers},
     service::access::{AddToken, Principal, RevokeToken},
+    web::{Settings, Web, layers},
 };
 use serde_json::json;
+use tokio::sync::Notify;
+use tower::ServiceExt as _;
 
 use super::{EXPORT, PASSWORD, Reply, Site, token};
 use crate::databases::{block_on, on_both};
@@ -211,5 +216,56 @@ fn every_answer_has_its_headers_and_an_id_of_ours() {
         assert_eq!(site.get("/nowhere").await.problem(), (404, "not-found".to_owned()));
         let wrong = send(&site, "DELETE", "/v1/servers", &[], "").await;
         assert_eq!(wrong.problem(), (405, "method-not-allowed".to_owned()));
+    }));
+}
+
+#[test]
+fn a_handler_that_panics_is_a_problem_with_an_id_and_no_more_requests_run_at_once_than_allowed() {
+    block_on(on_both(async |fresh| {
+        let bench = crate::service::Bench::new(fresh);
+        let mut settings = bench.settings();
+        settings.limits.requests_at_once = 1;
+        let app = bench.open_with(&settings, true).await.expect("opens");
+        let public_url = PublicUrl::parse("https://pins.example").expect("legal");
+        let settings = Settings { public_url, readers: Readers::Anonymous, trusted_proxy: vec![], admin_apart: false };
+        let web = Web::new(app.clone(), settings);
+        let (entered, leave) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let slow = {
+            let (entered, leave) = (Arc::clone(&entered), Arc::clone(&leave));
+            async move || {
+                entered.notify_one();
+                leave.notified().await;
+                "done"
+            }
+        };
+        async fn broken() -> &'static str {
+            panic!("the database password is hunter2")
+        }
+        let routes =
+            Router::new().route("/slow", get(slow)).route("/broken", get(broken)).route("/healthz", get(async || "ok"));
+        let router = layers(routes, &web);
+        let asked = async |path: &str| {
+            let request = Request::get(path).body(Body::empty()).expect("a request");
+            let response = router.clone().oneshot(request).await.expect("infallible");
+            let status = response.status().as_u16();
+            let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.expect("ends");
+            (status, String::from_utf8(body.to_vec()).expect("text"))
+        };
+
+        let (status, body) = asked("/broken").await;
+        assert_eq!(status, 500, "{body}");
+        assert!(body.contains("\"type\":\"/problems/internal\"") && !body.contains("hunter2"), "{body}");
+
+        let waiting = async { asked("/slow").await };
+        let others = async {
+            entered.notified().await;
+            let (status, body) = asked("/slow").await;
+            assert_eq!(status, 503, "{body}");
+            assert_eq!(asked("/healthz").await.0, 200, "whoever asks only whether it lives is let in");
+            leave.notify_one();
+        };
+        let (first, ()) = tokio::join!(waiting, others);
+        assert_eq!(first, (200, "done".to_owned()));
+        app.close().await;
     }));
 }
