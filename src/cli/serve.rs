@@ -16,7 +16,7 @@ use crate::{
     clock::Span,
     config::{self, Origin, PublicUrl},
     env::Env,
-    service::{App, jobs},
+    service::{App, govern, jobs},
     ui,
     web::{self, Web},
 };
@@ -92,6 +92,9 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
 pub async fn start(settings: &config::Serve, env: &Env) -> Result<Running, Failure> {
     let host = settings.public_url.as_ref().map(|url| Origin::parse(url.host())).transpose()?;
     let app = place::open(&settings.registry, host, true, env).await?;
+    if app.read_only().is_none() {
+        govern::adopt_rules(&app).await?;
+    }
     let listener = bind(settings.listen).await?;
     let address = listener.local_addr()?;
     let url = settings.public_url(address)?;

@@ -1,5 +1,7 @@
 //! What governs review: pin sets, their policies, aliases, and who may speak for a namespace.
 
+use std::convert::Infallible;
+
 use super::{
     App, Step, Stop, Work, WriteError, Written,
     commit::JSON,
@@ -12,7 +14,7 @@ use crate::{
     canon::{Sha256, to_jcs},
     clock::Timestamp,
     descriptor::Descriptor,
-    event::{AliasBound, AuthorityGranted, AuthorityRevoked, Event, PolicySet},
+    event::{AliasBound, AuthorityGranted, AuthorityRevoked, Event, PolicySet, RulesetSet},
     keys::VerifyingKey,
     name::{Alias, ServerName, SetName},
     pinset::{FoldError, HeldPin},
@@ -167,6 +169,40 @@ pub async fn grant(app: &App, asked: Grant) -> Result<Written<String>, WriteErro
 /// [`WriteError::Refused`].
 pub async fn withdraw(app: &App, asked: Withdraw) -> Result<Written<usize>, WriteError<Refused>> {
     app.write(asked).await
+}
+
+/// Puts this program's scanner rules in force where the log names others, as after an upgrade. Without it gateways, and our
+/// own checks, could not scan by the rules that a set names, and would block all that isn't pinned. Whether they changed.
+///
+/// # Errors
+/// [`WriteError`], never a refusal.
+pub async fn adopt_rules(app: &App) -> Result<bool, WriteError<Infallible>> {
+    let in_force = app.moment().state.registry().map(|registry| registry.ruleset);
+    if in_force == Some(app.rules().sha256()) {
+        return Ok(false);
+    }
+    Ok(app.write(AdoptRules(app.rules().clone())).await?.done)
+}
+
+struct AdoptRules(std::sync::Arc<Ruleset>);
+
+impl Step for AdoptRules {
+    type Done = bool;
+    type Refused = Infallible;
+
+    async fn run(&self, work: &mut Work) -> Result<bool, Stop<Infallible>> {
+        let ruleset = self.0.sha256();
+        if work.state().registry().map(|registry| registry.ruleset) == Some(ruleset) {
+            return Ok(false);
+        }
+        work.append(Event::RulesetSet(RulesetSet { ruleset }))?;
+        work.write().put_content(&Content::new(self.0.document().to_vec(), JSON, true)).await?;
+        for (_, text, _) in self.0.packs() {
+            work.write().put_content(&Content::new(text.clone(), "application/toml", true)).await?;
+        }
+        work.audit("local-operator", "set-ruleset", &ruleset.to_string(), "");
+        Ok(true)
+    }
 }
 
 impl Step for CreateSet {

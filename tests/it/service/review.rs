@@ -427,3 +427,26 @@ async fn a_reason_is_in_the_database_and_its_salted_digest_in_the_log() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn other_rules_of_a_newer_program_are_put_in_force_once_and_served() {
+    on_both(async |fresh| {
+        let bench = Bench::new(fresh);
+        bench.open().await.close().await;
+        let rules = std::sync::Arc::new(countersign::scan::Ruleset::builtin().expect("it passes its own examples"));
+        let settings = bench.settings();
+        let opening =
+            countersign::service::Opening { registry: &settings, host: None, rules: rules.clone(), create: false };
+        let (clock, rng) = (bench.clock.clone(), countersign::env::SeededRng::new(99));
+        let app = App::open(opening, std::sync::Arc::new(clock), std::sync::Arc::new(rng)).await.expect("opens");
+        let named = |app: &App| app.moment().pin_set(&default_set()).expect("there").document().ruleset_sha256;
+        assert_ne!(named(&app), rules.sha256());
+        assert!(govern::adopt_rules(&app).await.expect("logged"));
+        assert_eq!(named(&app), rules.sha256());
+        assert!(!govern::adopt_rules(&app).await.expect("nothing to do"));
+        let kept = app.reader().conn().await.expect("a connection").content(rules.sha256()).await.expect("read");
+        assert_eq!(kept.map(|kept| kept.bytes).as_deref(), Some(rules.document()));
+        app.close().await;
+    })
+    .await;
+}
