@@ -111,6 +111,11 @@ impl Documents {
         Ok(sha256)
     }
 
+    /// Whether the document with this digest is among them.
+    pub fn has(&self, sha256: &Sha256) -> bool {
+        self.0.contains_key(sha256)
+    }
+
     fn get(&self, set: &SetDocument, alias: &Alias, entry: &AliasEntry) -> Result<&PinsDocument, Incomparable> {
         let document = self.0.get(&entry.pins_sha256).ok_or(Incomparable::Missing(entry.pins_sha256))?;
         let belongs = (&document.registry, &document.set, &document.alias, &document.server)

@@ -53,6 +53,11 @@ impl Anchor {
         Self { path, log }
     }
 
+    /// Where it is.
+    pub(super) fn path(&self) -> &std::path::Path {
+        &self.path
+    }
+
     /// The checkpoint in the file.
     pub(super) fn read(&self) -> Result<Option<Checkpoint>, ReadOnly> {
         match fs::read_to_string(&self.path) {
