@@ -36,19 +36,36 @@ pub struct Past {
     pub made_again: bool,
 }
 
-/// The longest stretch of log that is read again for a page: some seconds of work.
-const REPLAY: u64 = 100_000;
+/// How much is read for an answer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Reach {
+    /// Bytes of pins documents.
+    pub bytes: u64,
+    /// Leaves that are read again for versions that aren't kept.
+    pub leaves: u64,
+}
+
+impl Reach {
+    /// The longest log that is read again for a page: some seconds of work.
+    const LEAVES: u64 = 100_000;
+
+    /// As far as a page goes that reads pins documents of so many bytes.
+    pub const fn of_bytes(bytes: u64) -> Self {
+        Self { bytes, leaves: Self::LEAVES }
+    }
+}
+
 /// Leaves read at a time.
 const PIECE: u64 = 500;
 /// Requests that read the log again, at once: whoever asks for old versions waits for others who do.
 static REPLAYS: Semaphore = Semaphore::const_new(1);
 
-/// The versions in `rows`, neighbours to be compared with each other, of which pins documents up to `budget` bytes are
-/// read; comparisons that need more say that a document is missing.
+/// The versions in `rows`, neighbours to be compared with each other. Comparisons that need more than is in reach say that
+/// a document is missing.
 ///
 /// # Errors
 /// [`StoreError`] if the database fails or contradicts itself.
-pub async fn load(app: &App, rows: Vec<SetVersion>, mut budget: u64) -> Result<History, StoreError> {
+pub async fn load(app: &App, rows: Vec<SetVersion>, reach: Reach) -> Result<History, StoreError> {
     let mut conn = app.reader().conn().await?;
     let mut versions = Vec::with_capacity(rows.len());
     for row in rows {
@@ -59,10 +76,10 @@ pub async fn load(app: &App, rows: Vec<SetVersion>, mut budget: u64) -> Result<H
     let mut states = BTreeMap::new();
     if history.versions.iter().any(|(_, past)| past.is_none()) {
         drop(conn);
-        states = again(app, &mut history).await?;
+        states = again(app, &mut history, reach.leaves).await?;
         conn = app.reader().conn().await?;
     }
-    let mut read = BTreeSet::new();
+    let (mut read, mut budget) = (BTreeSet::new(), reach.bytes);
     for pair in 1..history.versions.len() {
         for (sha256, size) in history.needed(pair - 1, pair) {
             if !read.contains(&sha256) && size <= budget {
@@ -75,7 +92,7 @@ pub async fn load(app: &App, rows: Vec<SetVersion>, mut budget: u64) -> Result<H
     if history.lacks(&read) && states.is_empty() {
         // A sweep takes documents out one by one, so it may have left a set document without its pins.
         drop(conn);
-        states = again(app, &mut history).await?;
+        states = again(app, &mut history, reach.leaves).await?;
         conn = app.reader().conn().await?;
         for sha256 in read {
             history.read(&mut conn, sha256, &mut states).await?;
@@ -158,10 +175,10 @@ fn past(bytes: Vec<u8>, row: &SetVersion, made_again: bool) -> Result<Past, Stor
 
 /// Makes versions again that aren't kept; the state at each version of the history, unless the log is too long. Whoever
 /// waits here for others holds no connection meanwhile.
-async fn again(app: &App, history: &mut History) -> Result<BTreeMap<u64, State>, StoreError> {
+async fn again(app: &App, history: &mut History, reach: u64) -> Result<BTreeMap<u64, State>, StoreError> {
     let mut states = BTreeMap::new();
     let Some(last) = history.versions.iter().map(|(row, _)| row.log_index).max() else { return Ok(states) };
-    if last >= REPLAY || last >= app.moment().checkpoint.size {
+    if last >= reach || last >= app.moment().checkpoint.size {
         return Ok(states);
     }
     let Ok(_alone) = REPLAYS.acquire().await else { return Ok(states) };

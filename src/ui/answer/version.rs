@@ -9,7 +9,7 @@ use crate::{
     clock::Timestamp,
     name::SetName,
     pinset::changes::Incomparable,
-    service::history::{self, History, Past},
+    service::history::{self, History, Past, Reach},
     store::{Conn, SetVersion, StoreError},
     ui::{
         around,
@@ -61,7 +61,7 @@ pub(super) async fn show(
     drop(conn);
     let compared = other.clone().unwrap_or_default().filter(|other| other.version != row.version);
     let rows: Vec<SetVersion> = std::iter::once(row.clone()).chain(compared).collect();
-    let history = history::load(web.app(), rows, BUDGET).await?;
+    let history = history::load(web.app(), rows, Reach::of_bytes(BUDGET)).await?;
     let now = web.app().clock().now();
     let link = |row: SetVersion, words: &str| Link {
         href: format!("/pinsets/{set}/versions/{}", row.set_sha256),

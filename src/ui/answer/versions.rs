@@ -8,7 +8,7 @@ use crate::{
     clock::Timestamp,
     name::SetName,
     pinset::changes::Incomparable,
-    service::history::{self, History},
+    service::history::{self, History, Reach},
     store::SetVersion,
     ui::{
         around,
@@ -51,7 +51,7 @@ pub(super) async fn show(
     let rows = web.app().reader().conn().await?.set_versions(&set, before, ROWS + 1).await?;
     let shown = rows.len().min(ROWS as usize);
     let more = rows.len() > shown;
-    let history = history::load(web.app(), rows, BUDGET).await?;
+    let history = history::load(web.app(), rows, Reach::of_bytes(BUDGET)).await?;
     let now = web.app().clock().now();
     let rows: Vec<VersionRow> = (0..shown).filter_map(|place| row(&set, &history, place, now)).collect();
     let href = |before: u64| format!("/pinsets/{set}/versions?before={before}");
