@@ -12,6 +12,7 @@ mod diff;
 mod digest;
 mod exit;
 mod files;
+pub mod journal;
 mod keygen;
 mod place;
 mod print;
@@ -50,7 +51,7 @@ Exit codes:
   2  called wrongly, or the token is missing or unknown
   3  could not look: network, incomplete list, expired head, corrupt state; wins over 1
 
-Environment: COUNTERSIGN_REGISTRY, COUNTERSIGN_TOKEN, NO_COLOR"
+Environment: COUNTERSIGN_REGISTRY, COUNTERSIGN_TOKEN, COUNTERSIGN_LOG, COUNTERSIGN_LOG_FORMAT, NO_COLOR"
 )]
 struct Cli {
     #[command(subcommand)]

@@ -33,7 +33,7 @@ use countersign::{
         govern::{Governor, Grant, grant},
     },
     store::Role,
-    web::{Settings, Web},
+    web::{Pages, Settings, Web},
 };
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
@@ -100,7 +100,7 @@ impl Site {
         let app = App::open(opening, Arc::new(clock.clone()), Arc::new(SeededRng::new(7))).await.expect("opens");
         let public_url = PublicUrl::parse("https://pins.example").expect("legal");
         let settings = Settings { public_url, readers, trusted_proxy: vec![], admin_apart: false };
-        let router = api::router(&Web::new(app.clone(), settings), Router::new());
+        let router = api::router(&Web::new(app.clone(), settings), Pages::none());
         account(&app, "ada", &[Role::Admin, Role::Reviewer]).await;
         account(&app, "rex", &[Role::Reviewer]).await;
         account(&app, "bot", &[]).await;
