@@ -38,7 +38,7 @@ use countersign::{
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use crate::{databases::Fresh, service::Bench};
+use crate::{databases::Fresh, service::Bench, whole::EndsWhole};
 
 pub(crate) use crate::in_memory::{EXPORT, EXPORT_2, SEARCH};
 
@@ -55,6 +55,7 @@ pub(crate) struct Site {
     pub(crate) ada: String,
     /// `review`, of Rex.
     pub(crate) rex: String,
+    _whole: EndsWhole,
 }
 
 /// What came back.
@@ -108,7 +109,8 @@ impl Site {
         let pull = token(&app, "pull:default", "bot").await;
         let (ada, rex) = (token(&app, "review", "ada").await, token(&app, "review", "rex").await);
         authority(&app, "com.example", &publisher(), Speaks::Publisher).await;
-        Self { app, clock, router, publish, pull, ada, rex }
+        let _whole = EndsWhole::new(app.clone());
+        Self { app, clock, router, publish, pull, ada, rex, _whole }
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {

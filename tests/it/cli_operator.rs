@@ -7,7 +7,7 @@ use std::{
 };
 
 use countersign::{
-    cli::serve::{self, Running},
+    cli::serve,
     clock::{Span, Timestamp},
     config::{self, Flags},
     env::ManualClock,
@@ -15,7 +15,10 @@ use countersign::{
 use insta::assert_snapshot;
 use tempfile::TempDir;
 
-use crate::terminal::{Desk, Ran};
+use crate::{
+    serve::Serving,
+    terminal::{Desk, Ran},
+};
 
 /// A machine with a registry on it.
 struct Machine {
@@ -33,11 +36,11 @@ impl Machine {
         self.folder.path().join("data")
     }
 
-    async fn serve(&self) -> Running {
+    async fn serve(&self) -> Serving {
         let flags = Flags { listen: Some("127.0.0.1:0".to_owned()), ..Flags::default() };
         let desk = Desk::at(&self.clock);
         let settings = config::Serve::load(&self.data(), &flags, &desk.vars).expect("settings");
-        serve::start(&settings, &desk.env()).await.expect("starts")
+        Serving::new(serve::start(&settings, &desk.env()).await.expect("starts"))
     }
 
     async fn admin(&self, args: &[&str]) -> Ran {

@@ -146,12 +146,14 @@ fn a_damaged_log_is_not_served() {
                 }
             }
             tamper(&fresh, fault).await.expect(what);
+            bench.spoiled();
             let refused = bench.open_with(&bench.settings(), true).await;
             match refused {
                 Err(OpenError::Damaged(ReadOnly::Damaged(_)) | OpenError::Store(_)) => {}
                 Err(other) => panic!("{what}: {other}"),
                 Ok(app) => panic!("{what}: opened, {:?}", app.read_only()),
             }
+            drop(bench);
             fresh.drop_schema().await;
         }
     }));
