@@ -198,6 +198,7 @@ async fn a_newcomer_walks_from_nothing_to_a_rug_pull_that_is_noticed() {
     walk.open(&setup).await;
     walk.fill("input[name=name]", "ada").await;
     walk.fill("input[name=password]", PASSWORD).await;
+    walk.fill("input[name=again]", PASSWORD).await;
     walk.tick("input[value=solo]").await;
     walk.click("form.panel button.go").await;
     walk.says(&["Let a key speak for a namespace", "Publish a first release"]).await;

@@ -40,7 +40,7 @@ fn the_set_up_link_makes_one_administrator_in_a_browser_and_dies() {
         );
         assert!(!site.app.access().has_admin());
 
-        let made = browser.post(&link, &[("name", "Ada"), ("password", PASSWORD), ("who", "solo")]).await;
+        let made = browser.post(&link, &[("name", "Ada"), ("password", PASSWORD), ("again", PASSWORD), ("who", "solo")]).await;
         made.leads_to("/");
         browser.keep(&made);
         let principal = who(&site, &browser).expect("signed in");
@@ -50,7 +50,7 @@ fn the_set_up_link_makes_one_administrator_in_a_browser_and_dies() {
 
         let over = browser.get(&link).await.page(410);
         assert!(over.contains("The set-up link is used up"), "{over}");
-        browser.post(&link, &[("name", "eve"), ("password", PASSWORD), ("who", "team")]).await.page(410);
+        browser.post(&link, &[("name", "eve"), ("password", PASSWORD), ("again", PASSWORD), ("who", "team")]).await.page(410);
         assert!(site.app.access().user("eve").is_none());
     });
 }
@@ -60,7 +60,7 @@ fn a_team_keeps_the_default_policy_and_a_guessed_link_makes_nobody() {
     block_on(async {
         let site = Site::new().await;
         let link = link(&site).await;
-        let fields = [("name", "ada"), ("password", PASSWORD), ("who", "team")];
+        let fields = [("name", "ada"), ("password", PASSWORD), ("again", PASSWORD), ("who", "team")];
         site.nobody().get("/setup/guessed").await.page(410);
         site.nobody().post("/setup/guessed", &fields).await.page(410);
         assert!(!site.app.access().has_admin());

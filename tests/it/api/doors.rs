@@ -33,6 +33,7 @@ async fn send(site: &Site, method: &str, path: &str, headers: &[(&str, &str)], b
 fn each_call_takes_the_scope_of_its_row_and_no_other() {
     block_on(on_both(async |fresh| {
         let site = Site::with(fresh, Readers::Token, 1_000_000).await;
+        site.app.write(crate::service::AddSet("prod".to_owned())).await.expect("made");
         let other_pull = token(&site.app, "pull:prod", "bot").await;
         let report = token(&site.app, "report:default", "bot").await;
         let unfit = token(&site.app, "review", "bot").await;
