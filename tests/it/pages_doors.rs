@@ -373,3 +373,34 @@ fn static_files_are_kept_under_their_version_and_asked_for_under_none() {
         }
     });
 }
+
+#[test]
+fn the_first_password_is_typed_twice_and_a_slip_is_told() {
+    block_on(async {
+        let site = Site::new().await;
+        let link = link(&site).await;
+        for again in ["", "correct horse batterz"] {
+            let fields = [("name", "ada"), ("password", PASSWORD), ("again", again), ("who", "team")];
+            let refused = site.nobody().post(&link, &fields).await;
+            let text = refused.page(422);
+            assert!(text.contains("This is not the password above. Type both again."), "{text}");
+            assert!(!refused.body.contains("correct horse"));
+            assert!(!site.app.access().has_admin());
+        }
+    });
+}
+
+#[test]
+fn every_page_has_the_way_out_in_its_bar() {
+    block_on(async {
+        let site = Site::staffed().await;
+        let browser = site.signed_in("auditor").await;
+        for path in ["/", "/queue", "/docs", "/settings", "/nothing"] {
+            let page = browser.get(path).await.body;
+            assert!(page.contains("<form method=\"post\" action=\"/sign-out\"><button class=\"quiet\">Sign out</button></form>"), "{path}");
+        }
+        assert!(!site.nobody().get("/sign-in").await.body.contains("/sign-out"));
+        browser.post("/sign-out", &[]).await.leads_to("/sign-in");
+        assert!(who(&site, &browser).is_none());
+    });
+}
