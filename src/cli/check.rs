@@ -91,7 +91,8 @@ pub(super) fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
         return Err(Failure::blind(format_args!("the pin set expired at {}", set.expires()))
             .next("run `countersign pull`; until then nothing is allowed"));
     }
-    if let Some(alias) = lists.iter().find_map(|(alias, ..)| alias.as_ref().filter(|alias| set.alias(alias).is_none())) {
+    if let Some(alias) = lists.iter().find_map(|(alias, ..)| alias.as_ref().filter(|alias| set.alias(alias).is_none()))
+    {
         return Err(no_alias(&set, alias));
     }
     Ok(if answer.allows_all() { Exit::Done } else { Exit::No })

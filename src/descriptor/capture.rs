@@ -329,7 +329,7 @@ fn words(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
     match said {
-        "expected value" => "this begins no JSON value".to_owned(),
+        "expected value" | "expected ident" => "this begins no JSON value".to_owned(),
         "trailing characters" => "something stands after the end of the JSON value".to_owned(),
         "key must be a string" => "a member's name must be a string in double quotes".to_owned(),
         "trailing comma" => "a comma stands before the end of the list or object".to_owned(),

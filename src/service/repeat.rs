@@ -18,16 +18,12 @@ pub(super) async fn decided(conn: &mut Conn, row: &Candidate, vote: &Vote) -> Re
 }
 
 /// The revocation that stands, if the same reviewer asked for it with the same words, and no pin has the digest again.
-pub(super) async fn revoked(
-    conn: &mut Conn,
-    state: &State,
-    asked: &Revocation,
-) -> Result<Option<Voted>, StoreError> {
+pub(super) async fn revoked(conn: &mut Conn, state: &State, asked: &Revocation) -> Result<Option<Voted>, StoreError> {
     let Some(set) = state.set(&asked.pinset) else { return Ok(None) };
     for (alias, under) in set.aliases() {
-        let pinned = under.pins().any(|pin| {
-            pin.kind == asked.kind && pin.name == asked.name && pin.digests.digest() == asked.digest
-        });
+        let pinned = under
+            .pins()
+            .any(|pin| pin.kind == asked.kind && pin.name == asked.name && pin.digests.digest() == asked.digest);
         let denied = under.denied().find(|denied| {
             denied.kind == asked.kind
                 && denied.name == asked.name

@@ -53,7 +53,12 @@ pub(super) fn in_layers(problem: &Problem, asked: &Asked) -> Option<Response> {
         return None;
     }
     let frame = Frame::bare(problem.kind().title());
-    let page = page_as(problem.kind().status(), frame, body(problem, Some(RequestId(asked.id.clone())), problem.kind() != Kind::Unauthenticated)).ok()?;
+    let page = page_as(
+        problem.kind().status(),
+        frame,
+        body(problem, Some(RequestId(asked.id.clone())), problem.kind() != Kind::Unauthenticated),
+    )
+    .ok()?;
     Some(with_retry(page, problem.render(None).headers()))
 }
 

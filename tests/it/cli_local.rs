@@ -276,5 +276,8 @@ async fn a_file_that_is_no_list_is_told_with_its_place_and_what_was_expected() {
     let ran = Desk::new().run(args.iter().chain(&["--from", &yaml])).await;
     assert_eq!(ran.exit, 1, "{ran}");
     assert!(ran.stderr.contains("tools.yaml is no list: line 1, column 2: "), "{ran}");
-    assert!(ran.stderr.contains("; expected a capture, a release, an array of tools, {\"tools\": […]}, or JSON-RPC"), "{ran}");
+    assert!(
+        ran.stderr.contains("; expected a capture, a release, an array of tools, {\"tools\": […]}, or JSON-RPC"),
+        "{ran}"
+    );
 }

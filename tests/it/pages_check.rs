@@ -133,11 +133,17 @@ fn what_can_not_be_read_is_told_with_its_place_and_what_was_expected() {
         let site = Site::reviewing().await;
         let reviewer = site.signed_in("reviewer").await;
         for (list, says) in [
-            ("tools:\n- export", "line 1, column 2: expected ident; expected a capture, a release, an array of tools"),
-            ("{\"tools\": [\n  {\"name\": \"a\"},\n]}", "line 3, column 1"),
-            ("{\"tools\": 7}", "In tools: invalid type: integer `7`, expected a list of descriptors; expected a capture"),
+            (
+                "tools:\n- export",
+                "Line 1, column 2: this begins no JSON value; expected a capture, a release, an array of tools",
+            ),
+            ("{\"tools\": [\n  {\"name\": \"a\"},\n]}", "Line 3, column 1"),
+            (
+                "{\"tools\": 7}",
+                "In tools: invalid type: integer `7`, expected a list of descriptors; expected a capture",
+            ),
             ("{\"result\": []}", "In result:"),
-            ("{'a': 1}", "line 1, column 2: a member’s name must be a string in double quotes; expected"),
+            ("{'a': 1}", "Line 1, column 2: a member’s name must be a string in double quotes; expected"),
             ("{\"tools\": [", "The text breaks off: line 1, column 11:"),
         ] {
             let answer = check(&reviewer, "", list).await;

@@ -40,7 +40,8 @@ fn the_set_up_link_makes_one_administrator_in_a_browser_and_dies() {
         );
         assert!(!site.app.access().has_admin());
 
-        let made = browser.post(&link, &[("name", "Ada"), ("password", PASSWORD), ("again", PASSWORD), ("who", "solo")]).await;
+        let made =
+            browser.post(&link, &[("name", "Ada"), ("password", PASSWORD), ("again", PASSWORD), ("who", "solo")]).await;
         made.leads_to("/");
         browser.keep(&made);
         let principal = who(&site, &browser).expect("signed in");
@@ -50,7 +51,10 @@ fn the_set_up_link_makes_one_administrator_in_a_browser_and_dies() {
 
         let over = browser.get(&link).await.page(410);
         assert!(over.contains("The set-up link is used up"), "{over}");
-        browser.post(&link, &[("name", "eve"), ("password", PASSWORD), ("again", PASSWORD), ("who", "team")]).await.page(410);
+        browser
+            .post(&link, &[("name", "eve"), ("password", PASSWORD), ("again", PASSWORD), ("who", "team")])
+            .await
+            .page(410);
         assert!(site.app.access().user("eve").is_none());
     });
 }
@@ -323,7 +327,10 @@ fn the_bar_says_who_one_is_what_waits_and_how_long_the_head_is_good() {
         let pages = "Dashboard Pin sets Servers Check Log";
         assert_eq!(bar(site.nobody()).await, format!("Countersign {pages} Head of default v1, good for 1 h Sign in"));
         let head = "Head of default v1, good for 1 h";
-        assert_eq!(bar(site.signed_in("auditor").await).await, format!("Countersign Queue 0 {pages} {head} auditor"));
+        assert_eq!(
+            bar(site.signed_in("auditor").await).await,
+            format!("Countersign Queue 0 {pages} {head} auditor Sign out")
+        );
         site.pass(Span::hours(1));
         assert_eq!(bar(site.nobody()).await, format!("Countersign {pages} Head of default v1 ran out Sign in"));
     });
@@ -397,7 +404,12 @@ fn every_page_has_the_way_out_in_its_bar() {
         let browser = site.signed_in("auditor").await;
         for path in ["/", "/queue", "/docs", "/settings", "/nothing"] {
             let page = browser.get(path).await.body;
-            assert!(page.contains("<form method=\"post\" action=\"/sign-out\"><button class=\"quiet\">Sign out</button></form>"), "{path}");
+            assert!(
+                page.contains(
+                    "<form method=\"post\" action=\"/sign-out\"><button class=\"quiet\">Sign out</button></form>"
+                ),
+                "{path}"
+            );
         }
         assert!(!site.nobody().get("/sign-in").await.body.contains("/sign-out"));
         browser.post("/sign-out", &[]).await.leads_to("/sign-in");

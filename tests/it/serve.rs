@@ -215,7 +215,8 @@ fn a_request_is_answered_within_a_minute_or_told_that_it_took_too_long() {
             }
             bench.pass(Span::micros(59_999_999));
             for _ in 0..100 {
-                let early = std::future::poll_fn(|cx| std::task::Poll::Ready(answer.as_mut().poll(cx).is_ready())).await;
+                let early =
+                    std::future::poll_fn(|cx| std::task::Poll::Ready(answer.as_mut().poll(cx).is_ready())).await;
                 assert!(!early, "a microsecond before the minute is over");
                 tokio::task::yield_now().await;
             }
@@ -259,7 +260,9 @@ fn what_the_layers_refuse_is_a_page_for_a_browser_and_a_problem_for_a_program() 
         let (status, headers, body) = asked(&router, from("/docs", BROWSER)).await;
         assert_eq!((status, headers["retry-after"].to_str().expect("text")), (429, "16"));
         is_page(&headers, &body, "rate-limited");
-        for (path, accept) in [("/docs", ("accept", "*/*")), ("/v1/trust", BROWSER), ("/docs", ("accept", "text/htmlx"))] {
+        for (path, accept) in
+            [("/docs", ("accept", "*/*")), ("/v1/trust", BROWSER), ("/docs", ("accept", "text/htmlx"))]
+        {
             let (status, headers, body) = asked(&router, from(path, accept)).await;
             assert_eq!((status, headers["content-type"].to_str().expect("text")), (429, PROBLEM), "{path}: {body}");
             assert_eq!(headers["retry-after"], "16");

@@ -4,8 +4,8 @@ use super::{AccountName, Principal, Scope, Secret};
 use crate::{
     canon::Sha256,
     clock::Span,
-    service::{App, Step, Stop, Work, WriteError, Written},
     name::SetName,
+    service::{App, Step, Stop, Work, WriteError, Written},
     store::Token,
 };
 

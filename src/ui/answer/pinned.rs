@@ -27,11 +27,7 @@ impl Standing {
     }
 
     /// How the pin of this very decision stands.
-    pub(super) fn of_decision<'a>(
-        decision: Sha256,
-        pins: impl IntoIterator<Item = &'a Pin>,
-        now: Timestamp,
-    ) -> Self {
+    pub(super) fn of_decision<'a>(decision: Sha256, pins: impl IntoIterator<Item = &'a Pin>, now: Timestamp) -> Self {
         let own: Vec<&Pin> = pins.into_iter().filter(|pin| pin.approval.decision_sha256 == decision).collect();
         Self::of_pins(&own, now)
     }

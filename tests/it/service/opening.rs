@@ -111,6 +111,7 @@ fn another_registrys_keys_are_refused() {
             fs::write(keys.join(format!("{key}.pem")), own).expect("put back");
         }
         fs::remove_file(keys.join("log.pem")).expect("lost");
+        bench.spoiled();
         let refused = bench.open_with(&bench.settings(), true).await.expect_err("a lost key is not made again");
         assert!(matches!(refused, OpenError::Key(_)), "{refused}");
     }));
