@@ -5,6 +5,7 @@
 mod api;
 mod browser;
 mod browser_walk;
+mod bundle;
 mod canon;
 mod cli_gateway;
 mod cli_local;
@@ -30,3 +31,4 @@ mod service;
 mod shared;
 mod store;
 mod terminal;
+mod verifiers;
