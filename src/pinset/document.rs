@@ -110,7 +110,9 @@ pub struct Pin {
     pub kind: Kind,
     /// Its qualified name.
     pub name: QualifiedName,
-    /// Its wire name; tools and prompts only.
+    /// Its wire name; `null` for others than tools and prompts.
+    // Stated by hand, so that a missing member isn't read as `null`: one document, one spelling.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub wire: Option<WireName>,
     /// The variant of the server's list.
     pub variant: Variant,

@@ -12,6 +12,7 @@ where LINK is the name that the documentation gives the link that broke. Ends wi
 
 import base64
 import datetime
+import functools
 import hashlib
 import json
 import pathlib
@@ -422,6 +423,7 @@ P = 2**255 - 19
 D = -121665 * pow(121666, P - 2, P) % P
 
 
+@functools.lru_cache(maxsize=1024)
 def is_weak(point):
     """Whether eight times the point is the neutral element, or it is no point at all."""
     y = int.from_bytes(point, "little") & (1 << 255) - 1
@@ -465,8 +467,8 @@ def is_name(name):
     return name != "" and len(name.encode()) <= 512 and not spaced
 
 
-def open_note(note, name, key):
-    """The note's text if this key signed it under this name. Raises ValueError."""
+def divide_note(note):
+    """A note's text and its signature lines as names and bytes: nothing in it is believed. Raises ValueError."""
     if len(note.encode()) > MAX_NOTE or "\n\n" not in note or not note.endswith("\n"):
         raise ValueError("not a signed note")
     before, lines = note[:-1].rsplit("\n\n", 1)
@@ -476,15 +478,22 @@ def open_note(note, name, key):
     lines = lines.split("\n")
     if len(lines) > 64:
         raise ValueError("too many signatures")
-    found = False
-    parsed = []
+    signatures = []
     for line in lines:
         parts = line.split(" ", 2)
         blob = unbase64(parts[2]) if len(parts) == 3 else None
         if parts[0] != "\u2014" or blob is None or not is_name(parts[1]) or len(blob) < 5:
             raise ValueError("not a signature line")
-        parsed.append((parts[1], blob))
-    for by, blob in parsed:
+        signatures.append((parts[1], blob))
+    return body, signatures
+
+
+@functools.lru_cache(maxsize=1024)
+def open_note(note, name, key):
+    """The note's text if this key signed it under this name. Raises ValueError."""
+    body, signatures = divide_note(note)
+    found = False
+    for by, blob in signatures:
         if by == name and blob[:4] == note_key_id(name, key):
             if not signed_by(key, body.encode(), blob[4:]):
                 raise ValueError(f"the signature of {name} does not verify")
@@ -519,8 +528,7 @@ class Proof:
         if index is None or index >= MAX_SIZE or len(self.hashes) > 62 or None in self.hashes:
             raise ValueError("not a tlog-proof")
         self.index = index
-        if "\n\n" not in self.checkpoint or not self.checkpoint.endswith("\n"):
-            raise ValueError("a proof without a checkpoint")
+        divide_note(self.checkpoint)
 
     def tree(self, trust):
         """Size and root of the checkpoint, which the log's key signed."""

@@ -140,7 +140,7 @@ async fn a_pulled_state_holds_for_the_other_verifier_too_until_anything_in_it_is
     };
     let Some(said) = says(now) else { return };
     assert!(said.starts_with("ok default version ") && said.ends_with(": 2 pins"), "{said}");
-    let late = says(now + countersign::clock::Span::hours(1)).expect("is there");
+    let late = says(now + crate::api::LATER).expect("is there");
     assert!(late.starts_with("refused expired"), "{late}");
     let files = fs::read_dir(audit.folder.path().join("state/documents")).expect("a state");
     let mut files: Vec<_> = files.map(|entry| entry.expect("an entry").path()).collect();

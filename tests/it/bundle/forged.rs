@@ -24,8 +24,39 @@ use super::{
 use crate::verifiers::python_says;
 
 /// Statements that rest on nothing else in a bundle. A registry could have meant any of them, so changed and signed anew
-/// they are another true bundle: who decided when by which policy, under which ids.
-const TOLD: &[&str] = &[];
+/// they are another true bundle: who decided when by which policy, under which ids, and what stands beside the pin: the other
+/// subject, the other pin.
+const TOLD: &[&str] = &[
+    "statement/subject/1/digest/sha256",
+    "statement/subject/1/name",
+    "statement without /predicate/server/variant",
+    "authority/generation",
+    "authority/holder",
+    "authority/proof",
+    "release/at",
+    "decision/ballots/0/issued",
+    "decision/ballots/0/reviewer",
+    "decision/ballots/0/view",
+    "decision/findings",
+    "decision/policy",
+    "decision/reason",
+    "decision/ruleset",
+    "pins/pins/0/approval/not_after",
+    "pins/pins/1/approval/approved_at",
+    "pins/pins/1/approval/decision_sha256",
+    "pins/pins/1/approval/log_index",
+    "pins/pins/1/approval/mode",
+    "pins/pins/1/approval/not_after",
+    "pins/pins/1/digests/jcs-sha256",
+    "pins/pins/1/digests/python-sorted-sha256",
+    "pins/pins/1/evidence",
+    "pins/pins/1/name",
+    "pins/pins/1/variant",
+    "pins/pins/1/wire",
+    "set/policy_sha256",
+    "set/ruleset_sha256",
+    "head/issued",
+];
 
 /// The same of a pin set, which a gateway verifies without the leaves behind its pins.
 const TOLD_BY_SETS: &[&str] = &[];
