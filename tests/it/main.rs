@@ -13,6 +13,8 @@ mod cli_operator;
 mod databases;
 mod descriptor;
 mod doubles;
+mod filled;
+mod go_log;
 mod in_memory;
 mod log;
 mod mcp_http;

@@ -48,3 +48,26 @@ pub(crate) fn python_says<S: AsRef<std::ffi::OsStr>>(args: &[S], places: &[PathB
     assert_eq!(ran.status.code(), Some(i32::from(lines.iter().any(|line| line.starts_with("refused")))), "{errors}");
     Some(lines)
 }
+
+/// Debian's package of `golang.org/x/mod` puts its sources here.
+const GO_SOURCES: &str = "/usr/share/gocode";
+
+/// The verifier of logs in Go, built into this folder.
+pub(crate) fn go(folder: &Path) -> Option<PathBuf> {
+    let has_packages = Path::new(GO_SOURCES).join("src/golang.org/x/mod/sumdb/tlog").is_dir();
+    if !has_packages || Command::new("go").arg("version").output().is_err() {
+        return missing("go with golang.org/x/mod (Debian: golang-go, golang-golang-x-mod-dev)");
+    }
+    let program = folder.join("log");
+    let built = Command::new("go")
+        .args(["build", "-o"])
+        .arg(&program)
+        .arg(file("log.go"))
+        // No modules: nothing is fetched, the packages are the ones that Debian built and signed.
+        .envs([("GO111MODULE", "off"), ("GOPATH", GO_SOURCES), ("GOFLAGS", ""), ("GOTOOLCHAIN", "local")])
+        .env("GOCACHE", folder.join("cache"))
+        .output()
+        .expect("go runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    Some(program)
+}
