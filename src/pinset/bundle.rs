@@ -45,9 +45,10 @@
 //!
 //! # What it doesn't prove
 //!
-//! That the descriptor is safe, or that the pin is still live: a bundle never ends, and what it proves is what was true when
-//! its head was issued. That nobody revoked the key or the pin afterwards, or that the log is the only one: an audit of the
-//! whole log shows that. The second digest, by the recipe `python-sorted-sha256`, is told and not checked: it decides nothing.
+//! That the descriptor is safe, or that the pin is still live: a bundle never ends, and what it proves is what was true
+//! when its head was issued. That nobody revoked the key or the pin afterwards, or that the log is the only one: an
+//! audit of the whole log shows that. The second digest, by the recipe `python-sorted-sha256`, is told and not checked:
+//! it decides nothing.
 
 mod link;
 

@@ -23,9 +23,9 @@ use super::{
 };
 use crate::verifiers::python_says;
 
-/// Statements that rest on nothing else in a bundle. A registry could have meant any of them, so changed and signed anew
-/// they are another true bundle: who decided when by which policy, under which ids, and what stands beside the pin: the other
-/// subject, the other pin.
+/// Statements that rest on nothing else in a bundle. A registry could have meant any of them, so changed and signed
+/// anew they are another true bundle: who decided when by which policy, under which ids, and what stands beside the
+/// pin: the other subject, the other pin.
 const TOLD: &[&str] = &[
     "statement/subject/1/digest/sha256",
     "statement/subject/1/name",
@@ -58,8 +58,8 @@ const TOLD: &[&str] = &[
     "head/issued",
 ];
 
-/// The same of a pin set, which a gateway verifies without the leaves behind its pins: what a pin says is the registry's word,
-/// and an audit of the log or a bundle holds it to that. `ID` is the attestation's.
+/// The same of a pin set, which a gateway verifies without the leaves behind its pins: what a pin says is the
+/// registry's word, and an audit of the log or a bundle holds it to that. `ID` is the attestation's.
 const TOLD_BY_SETS: &[&str] = &[
     "pins/evidence/ID/artifacts/0/digest",
     "pins/evidence/ID/artifacts/0/purl",
