@@ -10,28 +10,39 @@ TRUST is a trust file, NOW a time such as 2026-12-01T09:00:00.000000Z. A line be
 where LINK is the name that the documentation gives the link that broke. Ends with 0 if every line is "ok", else with 1.
 """
 
-import base64
-import datetime
-import functools
-import hashlib
 import json
 import pathlib
-import re
 import sys
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from leaves import BUNDLE, HEAD, PINS, SET, micros_of, read_leaf, spelled_time
+from signed import Proof, key_id, node_hash_text, open_envelope, read_trust
+from strict import (
+    canonical,
+    check,
+    document,
+    hex64,
+    jcs,
+    label,
+    listed,
+    matches,
+    maybe,
+    one_of,
+    parse,
+    role,
+    server,
+    sha256,
+    text,
+    time,
+    u64,
+    unbase64,
+    variant,
+    version,
+)
 
 MAX_BUNDLE = 104 << 20
 MAX_DOCUMENT = 32 << 20
-MAX_ENVELOPE = 4 << 20
 MAX_HEAD = 8 << 10
 MAX_ANSWER = 256 << 10
-MAX_LEAF = (1 << 16) - 1
-MAX_NOTE = 256 << 10
-MAX_TRUST = 64 << 10
-MAX_SIZE = 1 << 62
-LAST_TIME = "9999-12-30T21:59:59.999999Z"
 
 
 class Refused(Exception):
@@ -47,630 +58,11 @@ def need(condition, link, why):
         raise Refused(link, why)
 
 
-# Bytes, base64, hashes
-
-
-def sha256(data):
-    return hashlib.sha256(data).hexdigest()
-
-
-def unbase64(text):
-    """Standard base64 with padding, in its one canonical spelling."""
+def trusted(data):
     try:
-        data = base64.b64decode(text, validate=True)
-    except ValueError:
-        return None
-    return data if base64.b64encode(data).decode() == text else None
-
-
-# Strict JSON, and canonical JSON (RFC 8785) for documents whose only numbers are integers
-
-
-def parse(data, limit):
-    """A strict reading: what other parsers lose silently is refused. Raises ValueError."""
-
-    def members(pairs):
-        names = [name for name, _ in pairs]
-        if len(names) != len(set(names)):
-            raise ValueError("a member twice")
-        return dict(pairs)
-
-    def integer(token):
-        if abs(int(token)) > 2**53 - 1:
-            raise ValueError("an integer that no double holds")
-        return int(token)
-
-    def number(token):
-        if abs(float(token)) == float("inf"):
-            raise ValueError("a number that no double holds")
-        return float(token)
-
-    def constant(token):
-        raise ValueError("not JSON: " + token)
-
-    if len(data) > limit:
-        raise ValueError(f"longer than {limit} bytes")
-    text = data.decode("utf-8", "strict")
-    if text.startswith("\ufeff"):
-        raise ValueError("a byte-order mark")
-    try:
-        value = json.loads(
-            text, object_pairs_hook=members, parse_int=integer, parse_float=number, parse_constant=constant
-        )
-    except RecursionError:
-        raise ValueError("nested too deep") from None
-    inspect(value, 0)
-    return value
-
-
-def inspect(value, depth):
-    if isinstance(value, (dict, list)):
-        depth += 1
-        if depth > 100:
-            raise ValueError("nested too deep")
-        for item in value if isinstance(value, list) else [*value.keys(), *value.values()]:
-            inspect(item, depth)
-    elif isinstance(value, str) and any(0xD800 <= ord(c) <= 0xDFFF for c in value):
-        raise ValueError("half a surrogate pair")
-
-
-def jcs(value):
-    if isinstance(value, dict):
-        by_utf16 = sorted(value.items(), key=lambda item: item[0].encode("utf-16-be"))
-        return "{" + ",".join(jcs(name) + ":" + jcs(item) for name, item in by_utf16) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(jcs(item) for item in value) + "]"
-    if isinstance(value, float):
-        raise ValueError("not an integer")
-    return json.dumps(value, ensure_ascii=False)
-
-
-def canonical(data, limit):
-    """A document of the registry's own: canonical, or refused with ValueError."""
-    value = parse(data, limit)
-    if jcs(value).encode() != data:
-        raise ValueError("not canonical")
-    return value
-
-
-# Shapes: a shape is a function that raises ValueError, or a dict of exactly these members
-
-
-def check(value, shape, at=""):
-    if isinstance(shape, dict):
-        if not isinstance(value, dict):
-            raise ValueError(f"{at}: not an object")
-        optional = {name for name in shape if name.endswith("?")}
-        known = {name.rstrip("?") for name in shape}
-        if set(value) - known or known - set(value) - {name.rstrip("?") for name in optional}:
-            raise ValueError(f"{at}: other members than {sorted(known)}")
-        for name, inner in shape.items():
-            if name.rstrip("?") in value:
-                check(value[name.rstrip("?")], inner, f"{at}/{name.rstrip('?')}")
-    elif not shape(value):
-        raise ValueError(f"{at}: {value!r}")
-
-
-def text(value):
-    return isinstance(value, str)
-
-
-def matches(pattern, flags=re.ASCII):
-    compiled = re.compile(pattern, flags)
-    return lambda value: isinstance(value, str) and compiled.fullmatch(value) is not None
-
-
-def one_of(*values):
-    return lambda value: isinstance(value, str) and value in values
-
-
-def maybe(shape):
-    return lambda value: value is None or fits(value, shape)
-
-
-def listed(shape):
-    return lambda value: isinstance(value, list) and all(fits(item, shape) for item in value)
-
-
-def mapped(key, shape):
-    return lambda value: isinstance(value, dict) and all(key(k) and fits(v, shape) for k, v in value.items())
-
-
-def fits(value, shape):
-    check(value, shape)
-    return True
-
-
-def up_to(limit):
-    return lambda value: type(value) is int and 0 <= value <= limit
-
-
-def time(value):
-    if not isinstance(value, str) or not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", value, re.ASCII):
-        return False
-    try:
-        datetime.datetime.strptime(value, "%Y-%m-%dT%H:%M:%S.%fZ")
-    except ValueError:
-        return False
-    return "1970" <= value <= LAST_TIME
-
-
-def version(value):
-    bad_range = lambda v: v[0] in "^~<>=" or any(c in v for c in "*|,") or v == "latest"
-    return fits(value, matches(r"[!-~]{1,255}")) and not bad_range(value)
-
-
-def server(value):
-    return matches(r"[A-Za-z0-9.-]{1,128}/[A-Za-z0-9._-]+")(value) and len(value) <= 200
-
-
-def label(value):
-    return matches(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")(value) and "--" not in value
-
-
-def qualified(value):
-    if not matches(r"[!-~]{1,1057}")(value) or "." not in value:
-        return False
-    alias, rest = value.split(".", 1)
-    return label(alias) and rest != ""
-
-
-def wire(value):
-    return matches(r"[A-Za-z0-9_-]{1,64}")(value) and "__" in value
-
-
-def scope(value):
-    return value == "*" or server(value) or matches(r"[A-Za-z0-9.-]{1,128}")(value)
-
-
-def mode(value):
-    if value == "solo":
-        return True
-    if not matches(r"(0|[1-9]\d{0,9})-of-(0|[1-9]\d{0,9})")(value):
-        return False
-    return all(int(n) < 1 << 32 for n in value.split("-of-"))
-
-
-def artifact(value):
-    return fits(value, {"purl": text, "digest": text})
-
-
-def public_key(value):
-    return hex64(value) and not is_weak(bytes.fromhex(value))
-
-
-hex64 = matches(r"[0-9a-f]{64}")
-hex32 = matches(r"[0-9a-f]{32}")
-digest = matches(r"(?:jcs-sha256|python-sorted-sha256):[0-9a-f]{64}")
-signer = matches(r"key:[0-9a-f]{64}")
-variant = matches(r"[A-Za-z0-9._-]{0,64}")
-kind = one_of("tool", "prompt", "resource", "resource-template", "instructions")
-role = one_of("publisher", "capture")
-level = one_of("capture", "key", "sigstore")
-outcome = one_of("approve", "reject", "revoke", "reopen")
-severity = one_of("info", "low", "medium", "high", "critical")
-reviewer = lambda value: value == "local-operator" or hex32(value)
-u32 = up_to(2**32 - 1)
-u64 = up_to(2**53 - 1)
-micros = up_to(253_402_207_199_999_999)
-
-DIGESTS = {"jcs-sha256": hex64, "python-sorted-sha256": hex64}
-BALLOT = {
-    "type": one_of("countersign/ballot/v1"),
-    "registry": text,
-    "pinset": label,
-    "candidate": hex32,
-    "outcome": outcome,
-    "view": hex64,
-    "accepts": listed(text),
-    "reviewer": reviewer,
-    "issued": time,
-}
-EVIDENCE = {
-    "release": text,
-    "server": server,
-    "version": version,
-    "variant": variant,
-    "role": role,
-    "level": level,
-    "signer": signer,
-    "authority": text,
-    "attestation": hex64,
-    "subjects": {"count": u32, "sha256": hex64},
-    "remotes": listed(text),
-    "artifacts": listed(artifact),
-}
-EVENTS = {
-    "authority-granted": {
-        "authority": text,
-        "scope": scope,
-        "key": public_key,
-        "role": role,
-        "holder": maybe(reviewer),
-        "proof": text,
-        "generation": u32,
-        "by": reviewer,
-    },
-    "release-attested": EVIDENCE,
-    "evidence-attached": EVIDENCE,
-    "decision": {
-        "pinset": label,
-        "alias": maybe(label),
-        "server": server,
-        "variant": variant,
-        "kind": kind,
-        "name": text,
-        "qualified": maybe(qualified),
-        "wire": maybe(wire),
-        "digests": DIGESTS,
-        "outcome": outcome,
-        "candidate": hex32,
-        "base": maybe(digest),
-        "release": text,
-        "attestation": hex64,
-        "level": level,
-        "signer": signer,
-        "findings": hex64,
-        "accepted": listed(text),
-        "ruleset": hex64,
-        "policy": hex64,
-        "supersedes": listed({"digest": digest, "until": maybe(time)}),
-        "mode": mode,
-        "ballots": listed(BALLOT),
-        "reason": hex64,
-        "not_after": maybe(time),
-    },
-    "pinset-published": {"pinset": label, "version": u64, "set_sha256": hex64},
-}
-HEAD = {
-    "type": one_of("countersign/pinset-head/v1"),
-    "registry": text,
-    "name": label,
-    "epoch": u64,
-    "version": u64,
-    "set_sha256": hex64,
-    "set_size": u64,
-    "issued": time,
-    "expires": time,
-    "checkpoint_size": u64,
-    "checkpoint_root": hex64,
-}
-SET = {
-    "type": one_of("countersign/pinset/v1"),
-    "registry": text,
-    "name": label,
-    "epoch": u64,
-    "version": u64,
-    "issued": time,
-    "policy_sha256": hex64,
-    "flag_at": severity,
-    "ruleset_sha256": hex64,
-    "aliases": mapped(label, {"server": server, "pins_sha256": hex64, "pins_size": u64}),
-}
-PINS = {
-    "type": one_of("countersign/pins/v1"),
-    "registry": text,
-    "set": label,
-    "alias": label,
-    "server": server,
-    "evidence": mapped(
-        hex64,
-        {
-            "release": text,
-            "version": version,
-            "role": role,
-            "level": level,
-            "signer": signer,
-            "remotes": listed(text),
-            "artifacts": listed(artifact),
-            "log_index": u64,
-        },
-    ),
-    "pins": listed(
-        {
-            "kind": kind,
-            "name": qualified,
-            "wire": maybe(wire),
-            "variant": variant,
-            "evidence": hex64,
-            "digests": DIGESTS,
-            "approval": {
-                "decision_sha256": hex64,
-                "log_index": u64,
-                "mode": mode,
-                "approved_at": time,
-                "not_after": time,
-            },
-        }
-    ),
-    "denied": listed(
-        {
-            "kind": kind,
-            "name": qualified,
-            "variant": variant,
-            "digest": digest,
-            "state": one_of("revoked", "rejected", "held"),
-            "reason_sha256": hex64,
-            "at": time,
-            "log_index": u64,
-        }
-    ),
-}
-LOGGED = {"leaf": text, "proof": text}
-BUNDLE = {
-    "type": one_of("countersign/bundle/v1"),
-    "descriptor": text,
-    "attestation": text,
-    "authority": LOGGED,
-    "release": LOGGED,
-    "decision": LOGGED,
-    "published": LOGGED,
-    "head": text,
-    "set": text,
-    "pins": text,
-}
-
-
-def document(data, shape, limit):
-    value = canonical(data, limit)
-    check(value, shape)
-    return value
-
-
-# Ed25519 (RFC 8032), strictly: neither key nor nonce may be a point of small order
-
-P = 2**255 - 19
-D = -121665 * pow(121666, P - 2, P) % P
-
-
-@functools.lru_cache(maxsize=1024)
-def is_weak(point):
-    """Whether eight times the point is the neutral element, or it is no point at all."""
-    y = int.from_bytes(point, "little") & (1 << 255) - 1
-    u, v = (y * y - 1) % P, (D * y * y + 1) % P
-    x = u * pow(v, 3, P) * pow(u * pow(v, 7, P), (P - 5) // 8, P) % P
-    if (v * x * x - u) % P:
-        x = x * pow(2, (P - 1) // 4, P) % P
-    if (v * x * x - u) % P:
-        return True
-    y %= P
-    for _ in range(3):
-        t = D * x * x * y * y
-        x, y = 2 * x * y * pow(1 + t, P - 2, P) % P, (y * y + x * x) * pow(1 - t, P - 2, P) % P
-    return (x, y) == (0, 1)
-
-
-def signed_by(key, message, signature):
-    if len(signature) != 64 or is_weak(key) or is_weak(signature[:32]):
-        return False
-    try:
-        Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
-    except InvalidSignature:
-        return False
-    return True
-
-
-def key_id(key):
-    """SHA-256 of the SubjectPublicKeyInfo (RFC 8410)."""
-    return sha256(bytes.fromhex("302a300506032b6570032100") + key)
-
-
-# Signed notes, checkpoints, proofs (C2SP signed-note, tlog-checkpoint, tlog-proof)
-
-
-def note_key_id(name, key):
-    return hashlib.sha256(name.encode() + b"\n\x01" + key).digest()[:4]
-
-
-def is_name(name):
-    spaced = any(c.isspace() or c == "+" or c < " " for c in name)
-    return name != "" and len(name.encode()) <= 512 and not spaced
-
-
-def divide_note(note):
-    """A note's text and its signature lines as names and bytes: nothing in it is believed. Raises ValueError."""
-    if len(note.encode()) > MAX_NOTE or "\n\n" not in note or not note.endswith("\n"):
-        raise ValueError("not a signed note")
-    before, lines = note[:-1].rsplit("\n\n", 1)
-    body = before + "\n"
-    if any(c < " " and c != "\n" for c in body):
-        raise ValueError("control characters in a note")
-    lines = lines.split("\n")
-    if len(lines) > 64:
-        raise ValueError("too many signatures")
-    signatures = []
-    for line in lines:
-        parts = line.split(" ", 2)
-        blob = unbase64(parts[2]) if len(parts) == 3 else None
-        if parts[0] != "\u2014" or blob is None or not is_name(parts[1]) or len(blob) < 5:
-            raise ValueError("not a signature line")
-        signatures.append((parts[1], blob))
-    return body, signatures
-
-
-@functools.lru_cache(maxsize=1024)
-def open_note(note, name, key):
-    """The note's text if this key signed it under this name. Raises ValueError."""
-    body, signatures = divide_note(note)
-    found = False
-    for by, blob in signatures:
-        if by == name and blob[:4] == note_key_id(name, key):
-            if not signed_by(key, body.encode(), blob[4:]):
-                raise ValueError(f"the signature of {name} does not verify")
-            found = True
-    if not found:
-        raise ValueError("no known key has signed")
-    return body
-
-
-def number(token):
-    return int(token) if re.fullmatch(r"0|[1-9]\d{0,19}", token, re.ASCII) and int(token) < 1 << 64 else None
-
-
-def node_hash_text(token):
-    data = unbase64(token) if len(token) == 44 else None
-    return data if data is not None and len(data) == 32 else None
-
-
-class Proof:
-    """A tlog-proof: index, hashes, and the checkpoint, not yet believed."""
-
-    def __init__(self, spelled):
-        header = "c2sp.org/tlog-proof@v1\n"
-        if not spelled.startswith(header) or "\n\n" not in spelled:
-            raise ValueError("not a tlog-proof")
-        lines, self.checkpoint = spelled[len(header) :].split("\n\n", 1)
-        lines = lines.split("\n")
-        if lines[0].startswith("extra "):
-            raise ValueError("extra data in a proof")
-        index = number(lines[0][len("index ") :]) if lines[0].startswith("index ") else None
-        self.hashes = [node_hash_text(line) for line in lines[1:]]
-        if index is None or index >= MAX_SIZE or len(self.hashes) > 62 or None in self.hashes:
-            raise ValueError("not a tlog-proof")
-        self.index = index
-        divide_note(self.checkpoint)
-
-    def tree(self, trust):
-        """Size and root of the checkpoint, which the log's key signed."""
-        lines = open_note(self.checkpoint, trust["origin"], trust["log"]).split("\n")
-        size = number(lines[1]) if len(lines) == 4 else None
-        root = node_hash_text(lines[2]) if len(lines) == 4 else None
-        if lines[0] != trust["origin"] or size is None or size > MAX_SIZE or root is None or lines[3]:
-            raise ValueError("not a checkpoint of this log")
-        return size, root
-
-    def verify(self, leaf, trust):
-        """RFC 9162, section 2.1.3.2."""
-        size, root = self.tree(trust)
-        if self.index >= size:
-            raise ValueError("the leaf is beyond the tree")
-        fn, sn = self.index, size - 1
-        r = hashlib.sha256(b"\0" + leaf).digest()
-        for sibling in self.hashes:
-            if sn == 0:
-                raise ValueError("the proof is too long")
-            if fn & 1 or fn == sn:
-                r = hashlib.sha256(b"\1" + sibling + r).digest()
-                while not fn & 1 and fn:
-                    fn, sn = fn >> 1, sn >> 1
-            else:
-                r = hashlib.sha256(b"\1" + r + sibling).digest()
-            fn, sn = fn >> 1, sn >> 1
-        if sn or r != root:
-            raise ValueError("the proof does not lead to the root")
-        return size, root
-
-
-# The trust file
-
-
-def verifier_key(spelled, name):
-    """The Ed25519 key in `name+id+base64`."""
-    parts = spelled.split("+", 2)
-    material = unbase64(parts[2]) if len(parts) == 3 else None
-    if material is None or len(material) != 33 or material[0] != 1 or parts[0] != name or not is_name(name):
-        raise ValueError("not the key of " + name)
-    if parts[1] != note_key_id(name, material[1:]).hex() or is_weak(material[1:]):
-        raise ValueError("not the key of " + name)
-    return material[1:]
-
-
-def read_trust(data):
-    try:
-        note = data.decode()
-        if len(data) > MAX_TRUST:
-            raise ValueError("too long")
-        lines = note.split("\n\n", 1)[0].split("\n")
-
-        def take(word):
-            if not lines or not lines[0].startswith(word + " "):
-                raise ValueError(f"no line '{word}'")
-            return lines.pop(0)[len(word) + 1 :]
-
-        def count(word, low, high):
-            value = number(take(word))
-            if value is None or not low <= value <= high:
-                raise ValueError(word)
-            return value
-
-        if lines.pop(0) != "countersign/trust/v1":
-            raise ValueError("not a trust file")
-        trust = {"version": count("version", 1, 2**64 - 1), "origin": take("origin")}
-        trust["epoch"] = count("epoch", 1, 2**64 - 1)
-        trust["root"] = verifier_key(take("root"), trust["origin"] + "/root")
-        trust["log"] = verifier_key(take("log"), trust["origin"])
-        heads = []
-        while lines and lines[0].startswith("head "):
-            key, since = take("head").split(" from ", 1)
-            if not public_key(key) or not time(since):
-                raise ValueError("head")
-            heads.append((bytes.fromhex(key), since))
-        if not 1 <= len(heads) <= 8:
-            raise ValueError("1 to 8 head keys")
-        trust["heads"] = heads
-        trust["lifetime"] = count("head-lifetime", 1, 7 * 86_400)
-        trust["skew"] = count("clock-skew", 0, 3_600)
-        if lines:
-            raise ValueError("more lines than a trust file has")
-        open_note(note, trust["origin"] + "/root", trust["root"])
-        return trust
+        return read_trust(data)
     except ValueError as e:
         raise Refused("trust", str(e)) from e
-
-
-# DSSE
-
-
-def open_envelope(data, payload_type, keys):
-    """The payload, if a known key signed it. `keys` maps key ids to keys. Raises ValueError."""
-    envelope = parse(data, MAX_ENVELOPE)
-    check(envelope, {"payload": text, "payloadType": text, "signatures": listed({"keyid?": text, "sig": text})})
-    payload = unbase64(envelope["payload"])
-    signatures = [(s.get("keyid", ""), unbase64(s["sig"])) for s in envelope["signatures"]]
-    if payload is None or not 1 <= len(signatures) <= 16 or any(s is None or len(s) != 64 for _, s in signatures):
-        raise ValueError("not an envelope")
-    if envelope["payloadType"] != payload_type:
-        raise ValueError("another payload type")
-    kind_bytes = payload_type.encode()
-    message = b"DSSEv1 %d %s %d %s" % (len(kind_bytes), kind_bytes, len(payload), payload)
-    by = []
-    for keyid, signature in signatures:
-        if keyid == "":
-            by += [known for known, key in keys.items() if signed_by(key, message, signature)][:1]
-        elif keyid in keys:
-            if not signed_by(keys[keyid], message, signature):
-                raise ValueError("the signature does not verify")
-            by.append(keyid)
-    if len(by) != len(set(by)):
-        raise ValueError("two signatures by one key")
-    if not by:
-        raise ValueError("no signature is by a known key")
-    return payload
-
-
-# Leaves
-
-
-def read_leaf(data):
-    """The event of a leaf, with `type` and `at`. Raises ValueError."""
-    leaf = canonical(data, MAX_LEAF)
-    if not isinstance(leaf, dict):
-        raise ValueError("not a leaf")
-    shape = EVENTS.get(leaf.get("type")) if isinstance(leaf.get("type"), str) else None
-    if shape is None:
-        raise ValueError(f"a leaf of the type {leaf.get('type')}")
-    check(leaf, {"v": lambda v: type(v) is int and v == 1, "type": text, "at": micros, **shape})
-    return leaf
-
-
-def spelled_time(at):
-    return (datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=at)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def micros_of(spelled):
-    return (datetime.datetime.strptime(spelled, "%Y-%m-%dT%H:%M:%S.%fZ") - datetime.datetime(1970, 1, 1)) // (
-        datetime.timedelta(microseconds=1)
-    )
 
 
 # The head and what it names
@@ -679,7 +71,9 @@ def micros_of(spelled):
 def open_head(data, trust, now):
     """What the head says, if a head key that counts at `now` (microseconds; None is any) signed it."""
     skew = trust["skew"] * 1_000_000
-    keys = {key_id(key): key for key, since in trust["heads"] if now is None or micros_of(since) <= now + skew}
+    keys = {
+        key_id(key): key for key, since in trust["heads"] if now is None or micros_of(since) <= now + skew
+    }
     payload = open_envelope(data, "application/vnd.countersign.pinset-head.v1+json", keys)
     return document(payload, HEAD, MAX_HEAD)
 
@@ -738,7 +132,10 @@ def verify_answer(answer, read, trust, name, now):
         if len(answer) > MAX_ANSWER:
             raise ValueError("too long")
         outer = parse(answer, MAX_ANSWER)
-        check(outer, {"head": lambda v: isinstance(v, dict), "leaf": text, "proof": text, "consistency": listed(text)})
+        check(
+            outer,
+            {"head": lambda v: isinstance(v, dict), "leaf": text, "proof": text, "consistency": listed(text)},
+        )
         leaf, proof = unbase64(outer["leaf"]), Proof(outer["proof"])
         hashes = [node_hash_text(item) for item in outer["consistency"]]
         if leaf is None or None in hashes or len(hashes) > 128:
@@ -749,7 +146,10 @@ def verify_answer(answer, read, trust, name, now):
     head = verify_head(json.dumps(outer["head"]).encode(), leaf, proof, trust, name, now)
     need(now < micros_of(head["expires"]), "expired", "the head has run out")
     pinset = verify_set(read(head["set_sha256"]), head)
-    pins = {alias: verify_pins(read(entry["pins_sha256"]), pinset, alias) for alias, entry in pinset["aliases"].items()}
+    pins = {
+        alias: verify_pins(read(entry["pins_sha256"]), pinset, alias)
+        for alias, entry in pinset["aliases"].items()
+    }
     return head, pinset, pins
 
 
@@ -774,13 +174,20 @@ def verify_bundle(data, trust):
         raise Refused("leaf", str(e)) from e
     found = [leaf["type"] for leaf in (authority, release, decision, published)]
     first = found[1] if found[1] == "evidence-attached" else "release-attested"
-    need(found == ["authority-granted", first, "decision", "pinset-published"], "leaf", f"leaves of the types {found}")
+    need(
+        found == ["authority-granted", first, "decision", "pinset-published"],
+        "leaf",
+        f"leaves of the types {found}",
+    )
     try:
         size, _ = [proofs[name].verify(leaves[name], trust) for name in names][-1]
     except ValueError as e:
         raise Refused("log", str(e)) from e
     need(len({proof.checkpoint for proof in proofs.values()}) == 1, "checkpoint", "several checkpoints")
-    places = [(proofs[name].index, leaf["at"]) for name, leaf in zip(names, (authority, release, decision, published))]
+    places = [
+        (proofs[name].index, leaf["at"])
+        for name, leaf in zip(names, (authority, release, decision, published))
+    ]
     grows = all(a[0] < b[0] and a[1] < b[1] for a, b in zip(places, places[1:]))
     need(grows, "order", "a leaf does not come after what it rests on")
 
@@ -791,7 +198,9 @@ def verify_bundle(data, trust):
     pinset_name = decision["pinset"]
     head = verify_head(parts["head"], leaves["published"], proofs["published"], trust, pinset_name, issued)
     pinset = verify_set(parts["set"], head)
-    need(pinset["issued"] == spelled_time(published["at"]), "set", "issued at another time than its leaf says")
+    need(
+        pinset["issued"] == spelled_time(published["at"]), "set", "issued at another time than its leaf says"
+    )
     alias = decision["alias"]
     entry = pinset["aliases"].get(alias) if alias is not None else None
     need(entry is not None and entry["server"] == decision["server"], "pins", "no such alias for the server")
@@ -802,7 +211,10 @@ def verify_bundle(data, trust):
     check_evidence(pins, decision, release, places[1][0])
     check_authority(release, authority)
     subjects = check_attestation(parts["attestation"], release, bytes.fromhex(authority["key"]))
-    subject = {"name": f"{decision['kind']}/{decision['name']}", "digest": {"sha256": decision["digests"]["jcs-sha256"]}}
+    subject = {
+        "name": f"{decision['kind']}/{decision['name']}",
+        "digest": {"sha256": decision["digests"]["jcs-sha256"]},
+    }
     need(subject in subjects, "subject", "the statement names no such descriptor")
     need(sha256(parts["descriptor"]) == decision["digests"]["jcs-sha256"], "descriptor", "another digest")
     return f"{pin['name']} {decision['digests']['jcs-sha256']} version {head['version']} leaf {places[2][0]} of {size}"
@@ -833,7 +245,10 @@ def check_decision(decision, origin):
     }.get(of_kind, r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}")
     need_(matches(legal)(name), "a name that can't be pinned")
     joined = f"{alias}.{name}"
-    need_(decision["qualified"] == joined and (not callable_ or len(joined) <= 128), "the name is joined otherwise")
+    need_(
+        decision["qualified"] == joined and (not callable_ or len(joined) <= 128),
+        "the name is joined otherwise",
+    )
     wired = f"{alias}__{name.replace('.', '_')}" if callable_ else None
     need_(decision["wire"] == wired, "the wire name is joined otherwise")
 
@@ -861,7 +276,11 @@ def check_evidence(pins, decision, release, index):
         need(decision[name] == release[name], "evidence", f"the decision has another {name}")
     copied = ("release", "version", "role", "level", "signer", "remotes", "artifacts")
     recorded = {"log_index": index, **{name: release[name] for name in copied}}
-    need(pins["evidence"].get(release["attestation"]) == recorded, "evidence", "the pins document has other evidence")
+    need(
+        pins["evidence"].get(release["attestation"]) == recorded,
+        "evidence",
+        "the pins document has other evidence",
+    )
 
 
 def check_authority(release, authority):
@@ -963,21 +382,40 @@ def state(folder, now):
     try:
         record = canonical((pathlib.Path(folder) / "state.json").read_bytes(), 16 << 10)
         shape = {"origin": text, "tree_size": u64, "tree_root": hex64, "version": u64, "set_sha256": hex64}
-        shape |= {"type": one_of("countersign/client-state/v1"), "pinset": label, "trust": hex64, "answer": hex64}
+        shape |= {
+            "type": one_of("countersign/client-state/v1"),
+            "pinset": label,
+            "trust": hex64,
+            "answer": hex64,
+        }
         check(record, shape | {"etag": maybe(text)})
     except (OSError, ValueError) as e:
         raise Refused("state", str(e)) from e
     read = read_documents(folder)
-    trust = read_trust(read(record["trust"]))
+    trust = trusted(read(record["trust"]))
     head, pinset, pins = verify_answer(read(record["answer"]), read, trust, record["pinset"], now)
-    kept = (record["origin"], record["version"], record["set_sha256"], record["tree_size"], record["tree_root"])
-    said = (head["registry"], head["version"], head["set_sha256"], head["checkpoint_size"], head["checkpoint_root"])
+    kept = (
+        record["origin"],
+        record["version"],
+        record["set_sha256"],
+        record["tree_size"],
+        record["tree_root"],
+    )
+    said = (
+        head["registry"],
+        head["version"],
+        head["set_sha256"],
+        head["checkpoint_size"],
+        head["checkpoint_root"],
+    )
     need(kept == said, "state", "state.json names another version or tree than its head")
     return summary(head, pins)
 
 
 def summary(head, pins):
-    return f"{head['name']} version {head['version']}: {sum(len(each['pins']) for each in pins.values())} pins"
+    return (
+        f"{head['name']} version {head['version']}: {sum(len(each['pins']) for each in pins.values())} pins"
+    )
 
 
 def answered(trust, name, now, folder):
@@ -1003,7 +441,7 @@ def main(arguments):
     exit_code = 0
     for place in places:
         try:
-            trust = read_trust(pathlib.Path(trust_file).read_bytes()) if trust_file else None
+            trust = trusted(pathlib.Path(trust_file).read_bytes()) if trust_file else None
             print("ok", judge(trust, place))
         except Refused as refused:
             exit_code = 1

@@ -144,20 +144,20 @@ impl Broken {
 
 pub(super) fn verify(bundle: &Bundle, trust: &Trust) -> Result<Proven, Broken> {
     let authority = read("authority", &bundle.authority, |event| match event {
-        Event::AuthorityGranted(facts) => Ok(facts),
-        other => Err(other),
+        Event::AuthorityGranted(facts) => Some(facts),
+        _ => None,
     })?;
     let release = read("release", &bundle.release, |event| match event {
-        Event::ReleaseAttested(facts) | Event::EvidenceAttached(facts) => Ok(facts),
-        other => Err(other),
+        Event::ReleaseAttested(facts) | Event::EvidenceAttached(facts) => Some(facts),
+        _ => None,
     })?;
     let decision = read("decision", &bundle.decision, |event| match event {
-        Event::Decision(facts) => Ok(*facts),
-        other => Err(other),
+        Event::Decision(facts) => Some(*facts),
+        _ => None,
     })?;
     let published = read("published", &bundle.published, |event| match event {
-        Event::PinsetPublished(facts) => Ok(facts),
-        other => Err(other),
+        Event::PinsetPublished(facts) => Some(facts),
+        _ => None,
     })?;
     let checkpoint = one_checkpoint(bundle, trust)?;
     order(&[
@@ -186,13 +186,12 @@ pub(super) fn verify(bundle: &Bundle, trust: &Trust) -> Result<Proven, Broken> {
     Ok(Proven { descriptor: bundle.descriptor.clone(), authority, release, decision, published, pin, head, checkpoint })
 }
 
-fn read<T>(part: &'static str, logged: &Logged, facts: impl Fn(Event) -> Result<T, Event>) -> Result<Known<T>, Broken> {
+fn read<T>(part: &'static str, logged: &Logged, facts: impl Fn(Event) -> Option<T>) -> Result<Known<T>, Broken> {
     let leaf = Leaf::parse(&logged.leaf).map_err(|why| Broken::NotALeaf { part, why })?;
     let (index, at) = (logged.proof.index, leaf.at());
-    match facts(leaf.event().clone()) {
-        Ok(facts) => Ok(Known { index, at, facts }),
-        Err(other) => Err(Broken::OtherEvent { part, found: other.kind() }),
-    }
+    let facts = facts(leaf.event().clone());
+    let facts = facts.ok_or_else(|| Broken::OtherEvent { part, found: leaf.event().kind() })?;
+    Ok(Known { index, at, facts })
 }
 
 /// The one tree that holds all four leaves.
