@@ -6,6 +6,7 @@
 
 mod admin;
 mod attest;
+mod bundle;
 mod capture;
 mod check;
 mod diff;
@@ -23,6 +24,7 @@ mod sarif;
 mod scan;
 pub mod serve;
 mod trust;
+mod verify;
 
 use std::ffi::OsString;
 
@@ -43,6 +45,7 @@ pub use exit::{Exit, Failure};
 Publish:  keygen, capture, attest, publish        what a publisher runs, or CI
 Review:   serve, admin                            the registry with its pages
 Enforce:  trust, pull, check                      what a gateway or CI runs
+Prove:    bundle, verify                          what an auditor runs, offline and years later
 Look:     digest, diff, scan
 
 Exit codes:
@@ -72,6 +75,8 @@ enum Command {
     Trust(trust::Args),
     Pull(pull::Args),
     Check(check::Args),
+    Bundle(bundle::Args),
+    Verify(verify::Args),
 }
 
 /// Runs one command line; the first argument is the program's name.
@@ -101,6 +106,8 @@ async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
         Command::Trust(args) => trust::run(args, env).await,
         Command::Pull(args) => pull::run(args, env).await,
         Command::Check(args) => check::run(args, env),
+        Command::Bundle(args) => bundle::run(args, env).await,
+        Command::Verify(args) => verify::run(args, env),
     }
 }
 

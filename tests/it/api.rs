@@ -113,6 +113,15 @@ impl Site {
         Self { app, clock, router, publish, pull, ada, rex, _whole }
     }
 
+    /// Serves it on a port of its own, as long as the test lasts.
+    pub(crate) async fn serve(&self) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("bound"));
+        let router = self.router.clone().into_make_service_with_connect_info::<std::net::SocketAddr>();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        url
+    }
+
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
         let response = self.router.clone().oneshot(request).await.expect("infallible");
         let (parts, body) = response.into_parts();
