@@ -6,6 +6,7 @@
 
 mod admin;
 mod attest;
+mod audit;
 mod capture;
 mod check;
 mod diff;
@@ -43,6 +44,7 @@ Publish:  keygen, capture, attest, publish        what a publisher runs, or CI
 Review:   serve, admin                            the registry with its pages
 Enforce:  trust, pull, check                      what a gateway or CI runs
 Look:     digest, diff, scan
+Audit:    audit                                   what anyone may run against a registry
 
 Exit codes:
   0  all allowed, nothing found, no difference, or done
@@ -71,6 +73,7 @@ enum Command {
     Trust(trust::Args),
     Pull(pull::Args),
     Check(check::Args),
+    Audit(audit::Args),
 }
 
 /// Runs one command line; the first argument is the program's name.
@@ -100,6 +103,7 @@ async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
         Command::Trust(args) => trust::run(args, env).await,
         Command::Pull(args) => pull::run(args, env).await,
         Command::Check(args) => check::run(args, env),
+        Command::Audit(args) => audit::run(args, env).await,
     }
 }
 
