@@ -130,8 +130,9 @@ fn trust(args: &Args, env: &mut Env) -> Result<Trust, Failure> {
     {
         return Ok(state.trust().clone());
     }
-    Err(Failure::usage("an audit needs to know whose keys to believe")
-        .next("pass --trust FILE, as `countersign trust URL -o FILE` wrote it, or --heads with a gateway's state directory"))
+    Err(Failure::usage("an audit needs to know whose keys to believe").next(
+        "pass --trust FILE, as `countersign trust URL -o FILE` wrote it, or --heads with a gateway's state directory",
+    ))
 }
 
 fn resume(path: &Path, trust: &Trust) -> Result<Option<Resume>, Failure> {
@@ -193,11 +194,7 @@ fn say(report: &Report, env: &mut Env) -> Result<(), Failure> {
         ("heads", verified.heads, "are signed over this log and name the newest version"),
         ("kept heads", verified.kept_heads, "are borne out by the log"),
     ] {
-        rows.push([
-            (what.to_owned(), Tone::Plain),
-            (count.to_string(), Tone::Plain),
-            (how.to_owned(), Tone::Quiet),
-        ]);
+        rows.push([(what.to_owned(), Tone::Plain), (count.to_string(), Tone::Plain), (how.to_owned(), Tone::Quiet)]);
     }
     rows.print(env)?;
     for what in &report.not_verified {

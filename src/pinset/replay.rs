@@ -105,7 +105,9 @@ pub enum Lie {
         log: u64,
     },
     /// An older version than the log had published by then.
-    #[error("it names version {version} and was signed over {size} leaves; the log published version {newest} in leaf {leaf}")]
+    #[error(
+        "it names version {version} and was signed over {size} leaves; the log published version {newest} in leaf {leaf}"
+    )]
     OldVersion {
         /// The head's version.
         version: u64,
@@ -292,9 +294,7 @@ impl Replay {
             Some(newest) if newest.version > version => {
                 Err(Lie::OldVersion { version, size, newest: newest.version, leaf: newest.leaf })
             }
-            Some(newest) if newest.version == version && size <= newest.leaf => {
-                Err(Lie::Unpublished { version, size })
-            }
+            Some(newest) if newest.version == version && size <= newest.leaf => Err(Lie::Unpublished { version, size }),
             Some(newest) if newest.version == version => Self::same(head, newest),
             // Published after the part of the log that was replayed.
             _ if size > self.state.size() => Ok(()),

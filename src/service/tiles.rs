@@ -108,10 +108,7 @@ mod tests {
         let tile = File::Tile(Tile::new(0, 0, 256).expect("a place"));
         assert_eq!(cache.get(tile, async { Ok(None) }).await.expect("reads"), None);
         assert_eq!(cache.get(tile, async { Ok(Some(vec![1])) }).await.expect("reads").as_deref(), Some(&[1][..]));
-        assert_eq!(
-            cache.get(tile, async { panic!("asked again") }).await.expect("is here").as_deref(),
-            Some(&[1][..])
-        );
+        assert_eq!(cache.get(tile, async { panic!("asked again") }).await.expect("is here").as_deref(), Some(&[1][..]));
         // A tile and a bundle of one place are two files.
         assert_eq!(cache.get(bundle(0), async { Ok(Some(vec![2])) }).await.expect("reads").as_deref(), Some(&[2][..]));
         assert_eq!((cache.used().hits, cache.used().misses), (1, 3));

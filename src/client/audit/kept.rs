@@ -75,7 +75,10 @@ impl Kept {
                 }
                 Ok(KeptHead { head, .. }) => {
                     let (ours, theirs) = (&terms.origin, &head.registry);
-                    let why = format!("a head of {theirs}, epoch {}, where {ours}, epoch {} is audited", head.epoch, terms.epoch);
+                    let why = format!(
+                        "a head of {theirs}, epoch {}, where {ours}, epoch {} is audited",
+                        head.epoch, terms.epoch
+                    );
                     kept.unusable(format!("{named}, line {n}: {why}"));
                 }
                 Err(why) => kept.unusable(format!("{named}, line {n}: {why}")),

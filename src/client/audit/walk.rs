@@ -269,8 +269,10 @@ impl Walk {
         let longer = end.size.saturating_add(1);
         for (size, kept) in self.kept.checkpoints.split_off(&longer) {
             for kept in kept {
-                let what =
-                    format!("the log went back: {} keeps a checkpoint of {size} leaves, and it has {}", kept.by, end.size);
+                let what = format!(
+                    "the log went back: {} keeps a checkpoint of {size} leaves, and it has {}",
+                    kept.by, end.size
+                );
                 self.fault(Fault::new(FaultKind::Truncated, what).with([kept.note, note.to_owned()]))?;
             }
         }
@@ -345,11 +347,13 @@ impl Walk {
             return Ok(());
         }
         let (theirs, ours) = (served.chunks(32), computed.chunks(32));
-        let Some((n, (theirs, ours))) = (first..).zip(theirs.zip(ours)).find(|(_, (theirs, ours))| theirs != ours) else {
+        let Some((n, (theirs, ours))) = (first..).zip(theirs.zip(ours)).find(|(_, (theirs, ours))| theirs != ours)
+        else {
             return Err(fault(format!("{tile} has {} bytes, not {}", served.len(), computed.len())).into());
         };
         let what = if tile.level() == 0 { "leaf" } else { "node" };
-        let hex = |bytes: &[u8]| <[u8; 32]>::try_from(bytes).map_or_else(|_| "cut off".to_owned(), |b| Sha256(b).to_string());
+        let hex =
+            |bytes: &[u8]| <[u8; 32]>::try_from(bytes).map_or_else(|_| "cut off".to_owned(), |b| Sha256(b).to_string());
         Err(fault(format!("{tile} says {} of {what} {n}, and the entries give {}", hex(theirs), hex(ours))).into())
     }
 
@@ -513,7 +517,8 @@ impl Walk {
             ));
         }
         if report.verified.kept_heads == 0 {
-            says_nothing.push("what others were shown: hold it to the heads that gateways keep, with --heads".to_owned());
+            says_nothing
+                .push("what others were shown: hold it to the heads that gateways keep, with --heads".to_owned());
         }
         says_nothing.push("that what was approved is harmless, or that who signed it is who you think".to_owned());
         self.report

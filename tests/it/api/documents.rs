@@ -198,7 +198,8 @@ fn full_tiles_may_be_kept_for_good() {
         assert_eq!(site.get("/log/tile/1/000.p/1").await.status, 200);
         // Leaves are squeezed for those who can unpack them; hashes are for nobody.
         let packed = async |path: &str| {
-            site.send(Request::get(path).header("accept-encoding", "gzip").body(Body::empty()).expect("a request")).await
+            site.send(Request::get(path).header("accept-encoding", "gzip").body(Body::empty()).expect("a request"))
+                .await
         };
         let (plain, bundle) = (site.get("/log/tile/entries/000").await, packed("/log/tile/entries/000").await);
         assert_eq!((plain.header("content-encoding"), bundle.header("content-encoding")), ("", "gzip"));
