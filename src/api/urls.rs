@@ -41,7 +41,8 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(pinsets::tool))
         .routes(routes!(pinsets::head))
         .routes(routes!(pinsets::document))
-        .routes(routes!(pinsets::trust))
+        .routes(routes!(pinsets::newest_trust))
+        .routes(routes!(pinsets::trust_version))
         .routes(routes!(check::check))
         .routes(routes!(log::checkpoint, log::challenge))
         // The number of a tile or bundle has as many path elements as it needs.
