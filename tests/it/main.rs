@@ -13,6 +13,7 @@ mod databases;
 mod descriptor;
 mod doubles;
 mod in_memory;
+mod keys;
 mod log;
 mod mcp_http;
 mod mcp_stdio;

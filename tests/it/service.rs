@@ -2,6 +2,7 @@
 
 mod access;
 mod anchor;
+mod anchor_kinds;
 mod heads;
 mod opening;
 mod queue;
