@@ -264,9 +264,9 @@ pub fn head(
             .map_err(Refused::Fork)?;
     }
     // Each version has a leaf of its own, so versions can't grow faster than the log does.
-    let (version, size) = seen.map_or((0, 0), |seen| (seen.version, seen.checkpoint.size));
+    let (version, size, most) = seen.map_or((0, 0, u64::MAX), |seen| (seen.version, seen.checkpoint.size, MAX_STEP));
     let (step, leaves) = (head.version.saturating_sub(version), checkpoint.size.saturating_sub(size));
-    if step > leaves.min(MAX_STEP) {
+    if step > leaves.min(most) {
         return Err(Refused::Leap { seen: version, offered: head.version });
     }
     let leaf = Leaf::parse(&answer.leaf)?;

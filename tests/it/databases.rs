@@ -75,6 +75,9 @@ impl Fresh {
                     sql += &format!("CREATE TABLE {schema}_b.{table} (LIKE {schema}.{table} INCLUDING ALL);");
                     sql += &format!("INSERT INTO {schema}_b.{table} OVERRIDING SYSTEM VALUE SELECT * FROM {schema}.{table};");
                 }
+                // The only column that counts by itself.
+                let next = format!("COALESCE((SELECT MAX(id) FROM {schema}.audit), 0) + 1");
+                sql += &format!("SELECT setval(pg_get_serial_sequence('{schema}_b.audit', 'id'), {next}, false);");
                 conn.execute(sqlx::AssertSqlSafe(sql)).await.expect("backed up");
             }
         }

@@ -438,6 +438,11 @@ fn a_lying_registry_is_caught() {
         refused(&good, &other, registry.now),
         "version 2 has another digest than before: the registry signed two sets under one version"
     );
+    let leapt = Seen { version: 0, ..seen.clone() };
+    assert_eq!(
+        refused(&good, &leapt, registry.now),
+        "the registry leapt from version 0 to version 2, further than its log can have grown"
+    );
     let mut longer = seen.clone();
     longer.checkpoint.size += 1;
     assert_eq!(refused(&from_seen(&longer), &longer, registry.now), "the log went back from 11 to 10 leaves");

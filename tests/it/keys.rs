@@ -145,6 +145,12 @@ async fn get(running: &Running, path: &str) -> (u16, String) {
     (answer.status().as_u16(), answer.text().await.expect("text"))
 }
 
+/// Shows the registry a checkpoint.
+async fn show(running: &Running, note: String) -> reqwest::Response {
+    let url = format!("{}/log/checkpoint", running.url.as_str().trim_end_matches('/'));
+    reqwest::Client::new().post(url).body(note).send().await.expect("answers")
+}
+
 fn head_keys(running: &Running) -> Vec<countersign::keys::KeyId> {
     let moment = running.app.moment();
     let trust = Trust::first(&moment.trust.note).expect("verifies");
@@ -214,8 +220,10 @@ fn both_log_keys_sign_during_the_overlap_so_that_old_and_new_gateways_verify() {
 
         // The new key signs as soon as its time has come, whether or not anybody writes.
         let size = app.moment().checkpoint.size;
+        house.at(&running, 1).await;
+        house.until(Span::minutes(1), || signers(&running, &logs) == [true, true]).await;
+        assert_eq!(app.moment().checkpoint.size, size + 1, "a leaf says so");
         house.at(&running, 2).await;
-        assert_eq!((signers(&running, &logs), app.moment().checkpoint.size), (vec![true, true], size + 1));
         let default = "default".parse().expect("legal");
         let answer = async || {
             HeadAnswer::parse(get(&running, "/v1/pinsets/default/head").await.1.as_bytes()).expect("reads")
@@ -392,8 +400,7 @@ fn a_restored_backup_is_read_only_and_goes_on_in_a_new_epoch_that_gateways_follo
         house.done(&["pinset", "add", "more"]).await;
 
         // The old name is over: what was signed by it says nothing about this log any more.
-        let url = format!("{}log/checkpoint", running.url.as_str());
-        let shown = reqwest::Client::new().post(url).body(kept).send().await.expect("answers");
+        let shown = show(&running, kept).await;
         assert_eq!(shown.status().as_u16(), 422);
         is_ready(&running).await;
         running.stop().await.expect("stops");
@@ -422,8 +429,7 @@ fn a_checkpoint_that_somebody_kept_convicts_a_restored_copy_whose_anchor_was_res
         fs::write(&house.anchor, anchor).expect("restored");
         let running = house.serve().await;
         is_ready(&running).await;
-        let url = format!("{}log/checkpoint", running.url.as_str());
-        let shown = reqwest::Client::new().post(url).body(kept).send().await.expect("answers");
+        let shown = show(&running, kept).await;
         assert_eq!(shown.text().await.expect("text"), r#"{"read_only":"behind"}"#);
         says_read_only(&running, "behind").await;
         running.stop().await.expect("stops");
