@@ -87,7 +87,7 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     } else {
         let settings = settings(args, env)?;
         if let Some(note) = anchor(&settings, env)? {
-            let log = trust.log().map_err(Failure::usage)?;
+            let log = trust.logs().map_err(Failure::usage)?;
             kept.checkpoint(note, "the registry's anchor", &log);
         }
         let reader = store::open_to_read(&settings.database, CONNECTIONS).await.map_err(|e| {
@@ -161,7 +161,8 @@ fn settings(args: &Args, env: &Env) -> Result<config::Registry, Failure> {
 
 /// The highest checkpoint that was served, where there is one to be read.
 fn anchor(settings: &config::Registry, env: &mut Env) -> Result<Option<String>, Failure> {
-    let path = &settings.anchor.path;
+    // A table's checkpoint is the registry's to compare, and its password isn't the auditor's.
+    let config::Anchor::File { path, .. } = &settings.anchor else { return Ok(None) };
     if !path.is_file() {
         return Ok(None);
     }

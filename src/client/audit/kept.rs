@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use crate::{
     clock::Timestamp,
-    log::{Checkpoint, note::Verifier, open_checkpoint},
+    log::{Checkpoint, note::Verifier, open_checkpoint_by},
     pinset::{head::Head, trust::Trust},
 };
 
@@ -88,8 +88,8 @@ impl Kept {
     }
 
     /// Adds a checkpoint that was kept: one that this log's key didn't sign says nothing about it and is noted.
-    pub fn checkpoint(&mut self, note: String, by: &'static str, log: &Verifier) {
-        match open_checkpoint(&note, log) {
+    pub fn checkpoint(&mut self, note: String, by: &'static str, log: &[Verifier]) {
+        match open_checkpoint_by(&note, log) {
             Ok(checkpoint) => {
                 let kept = KeptCheckpoint { checkpoint, note, by };
                 self.checkpoints.entry(kept.checkpoint.size).or_default().push(kept);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::{Fault, FaultKind, Source, source::Listed, walk::Stop};
 use crate::{
     canon::Sha256,
-    log::{note::Verifier, open_checkpoint},
+    log::{note::Verifier, open_checkpoint_by},
 };
 
 /// How far the list was read.
@@ -35,7 +35,7 @@ impl Transitions {
     pub(super) async fn at(
         &mut self,
         source: &dyn Source,
-        log: &Verifier,
+        log: &[Verifier],
         size: u64,
         root: &Sha256,
     ) -> Result<(), Stop> {
@@ -52,7 +52,7 @@ impl Transitions {
                 continue;
             }
             let bad = |what: String| Fault::new(FaultKind::Checkpoint, what);
-            let signed = open_checkpoint(&note, log)
+            let signed = open_checkpoint_by(&note, log)
                 .map_err(|e| bad(format!("the listed checkpoint of {stated} leaves: {e}")).with([note.clone()]))?;
             if signed.size != stated {
                 let what = format!("the checkpoint listed for {stated} leaves is of {}", signed.size);

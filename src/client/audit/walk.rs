@@ -14,8 +14,8 @@ use crate::{
     clock::Timestamp,
     env::Clock,
     log::{
-        BadCheckpoint, Bundle, Checkpoint, Edge, Hash, Plan, Tile, Tiles, leaf_hash, note::Verifier, open_checkpoint,
-        verify_consistency,
+        BadCheckpoint, Bundle, Checkpoint, Edge, Hash, Plan, Tile, Tiles, leaf_hash, note::Verifier,
+        open_checkpoint_by, verify_consistency,
     },
     name::SetName,
     pinset::{
@@ -127,7 +127,7 @@ struct Fetched {
 impl Walk {
     async fn run(&mut self, progress: &(dyn Fn(u64, u64) + Send + Sync)) -> Result<(), Stop> {
         self.newest_trust().await?;
-        let log = self.trust.log().map_err(|e| Fault::new(FaultKind::Checkpoint, e.to_string()))?;
+        let log = self.trust.logs().map_err(|e| Fault::new(FaultKind::Checkpoint, e.to_string()))?;
         let (end, note) = self.newest_checkpoint(&log).await?;
         (self.report.size, self.report.root) = (end.size, Some(end.root));
         self.report.checkpoint = Some(note.clone());
@@ -177,10 +177,10 @@ impl Walk {
         Ok(())
     }
 
-    async fn newest_checkpoint(&self, log: &Verifier) -> Result<(Checkpoint, String), Stop> {
+    async fn newest_checkpoint(&self, log: &[Verifier]) -> Result<(Checkpoint, String), Stop> {
         let none = || Fault::new(FaultKind::Checkpoint, "there is no checkpoint");
         let note = self.source.checkpoint().await?.ok_or_else(none)?;
-        match open_checkpoint(&note, log) {
+        match open_checkpoint_by(&note, log) {
             Ok(checkpoint) => Ok((checkpoint, note)),
             Err(e) => {
                 let wrong = matches!(e, BadCheckpoint::WrongLog { .. });
@@ -190,7 +190,7 @@ impl Walk {
         }
     }
 
-    async fn bundle(&mut self, fetched: Fetched, log: &Verifier, note: &str) -> Result<(), Stop> {
+    async fn bundle(&mut self, fetched: Fetched, log: &[Verifier], note: &str) -> Result<(), Stop> {
         let Fetched { bundle, entries, tile } = fetched;
         let broken = |what: String| Fault::new(FaultKind::Bundle, what).with([note.to_owned()]);
         let entries = entries.ok_or_else(|| broken(format!("{bundle} is missing")))?;

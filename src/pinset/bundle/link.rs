@@ -196,12 +196,12 @@ fn read<T>(part: &'static str, logged: &Logged, facts: impl Fn(Event) -> Option<
 
 /// The one tree that holds all four leaves.
 fn one_checkpoint(bundle: &Bundle, trust: &Trust) -> Result<Checkpoint, Broken> {
-    let log = trust.log().map_err(|e| Broken::Form(e.to_string()))?;
+    let log = trust.logs().map_err(|e| Broken::Form(e.to_string()))?;
     let Bundle { authority, release, decision, published, .. } = bundle;
     let all = [("authority", authority), ("release", release), ("decision", decision), ("published", published)];
     let mut tree = None;
     for (part, logged) in all {
-        let proved = logged.proof.verify(&logged.leaf, &log);
+        let proved = logged.proof.verify_by(&logged.leaf, &log);
         tree = Some(proved.map_err(|why| Broken::NotLogged { part, why })?);
     }
     let elsewhere = |logged: &Logged| logged.proof.checkpoint != published.proof.checkpoint;

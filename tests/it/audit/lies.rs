@@ -2,7 +2,7 @@ use countersign::{
     env::Terminal,
     keys::SigningKey,
     log::{Checkpoint, note::Signer, sign_checkpoint},
-    pinset::trust::Terms,
+    pinset::trust::{LogKey, Terms},
 };
 use serde_json::json;
 
@@ -170,7 +170,10 @@ fn another_trust_file_than_the_logs_verifies_nothing() {
             court.file(name)
         };
         let elsewhere = write("elsewhere.txt", Terms { origin: "evil.example".to_owned(), ..terms.clone() });
-        let other = write("other.txt", Terms { log: stranger.verifying(), ..terms });
+        let other = write(
+            "other.txt",
+            Terms { logs: vec![LogKey { key: stranger.verifying(), ..terms.logs[0].clone() }], ..terms },
+        );
         for (trust, kind) in [(&elsewhere, "wrong-log"), (&other, "checkpoint")] {
             let refused = super::Verdict::of(court.run(&[&court.url, "--trust", trust, "--json"]).await);
             assert_eq!((refused.exit, refused.kinds()), (1, vec![kind]), "{refused}");
