@@ -8,6 +8,10 @@
 //! lock          held while a pull is at work
 //! ```
 //!
+//! `state.json` is canonical: `{"type": "countersign/client-state/v1", "pinset", "trust", "answer", "etag"?, "origin",
+//! "version", "set_sha256", "tree_size", "tree_root"}`. `trust` and `answer` are the documents' SHA-256, `etag` may be
+//! `null`, and the last five are what the head in the answer says.
+//!
 //! A directory that holds anything but a whole state is an error, not a beginning: the first pull makes the directory in
 //! one step, so a half one was damaged.
 
@@ -303,7 +307,7 @@ fn document(directory: &Path, sha256: &Sha256) -> Option<Vec<u8>> {
     (Sha256::of(&bytes) == *sha256).then_some(bytes)
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
     let new = path.with_extension("new");
     let write = || {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;

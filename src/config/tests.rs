@@ -146,3 +146,16 @@ fn an_anchor_elsewhere_is_known_to_be_elsewhere() {
     assert!(!elsewhere.is_inside_data());
     assert_eq!(url("mysql://anchor@other/anchors").expect_err("another kind of database").setting, "anchor");
 }
+
+#[test]
+fn the_log_is_text_at_info_unless_said_otherwise() {
+    let log = |file: &str, vars: &[(&str, &str)]| serve(file, &Flags::default(), vars).map(|serve| serve.log);
+    let of = |filter: &str, form| Ok(Log { filter: filter.to_owned(), form });
+    assert_eq!(log("", &[]), of("info", LogForm::Text));
+    assert_eq!(log("log = 'warn,sqlx=off'\nlog_format = 'json'", &[]), of("warn,sqlx=off", LogForm::Json));
+    let vars = [("COUNTERSIGN_LOG", "debug"), ("COUNTERSIGN_LOG_FORMAT", "text")];
+    assert_eq!(log("log = 'warn'\nlog_format = 'json'", &vars), of("debug", LogForm::Text));
+    for bad in [("COUNTERSIGN_LOG", "a=loud"), ("COUNTERSIGN_LOG_FORMAT", "xml")] {
+        assert!(log("", &[bad]).is_err(), "{bad:?}");
+    }
+}

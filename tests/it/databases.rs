@@ -73,7 +73,9 @@ impl Fresh {
                 let mut sql = format!("CREATE SCHEMA {schema}_b;");
                 for table in tables {
                     sql += &format!("CREATE TABLE {schema}_b.{table} (LIKE {schema}.{table} INCLUDING ALL);");
-                    sql += &format!("INSERT INTO {schema}_b.{table} OVERRIDING SYSTEM VALUE SELECT * FROM {schema}.{table};");
+                    sql += &format!(
+                        "INSERT INTO {schema}_b.{table} OVERRIDING SYSTEM VALUE SELECT * FROM {schema}.{table};"
+                    );
                 }
                 // The only column that counts by itself.
                 let next = format!("COALESCE((SELECT MAX(id) FROM {schema}.audit), 0) + 1");

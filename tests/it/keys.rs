@@ -226,9 +226,8 @@ fn both_log_keys_sign_during_the_overlap_so_that_old_and_new_gateways_verify() {
         assert_eq!(app.moment().checkpoint.size, size + 1, "a leaf says so");
         house.at(&running, 300).await;
         let default = "default".parse().expect("legal");
-        let answer = async || {
-            HeadAnswer::parse(get(&running, "/v1/pinsets/default/head").await.1.as_bytes()).expect("reads")
-        };
+        let answer =
+            async || HeadAnswer::parse(get(&running, "/v1/pinsets/default/head").await.1.as_bytes()).expect("reads");
         for (whose, trust) in [("old", &old), ("new", &trust)] {
             verify::head(trust, &default, None, &answer().await, house.clock.now()).expect(whose);
         }
@@ -237,7 +236,10 @@ fn both_log_keys_sign_during_the_overlap_so_that_old_and_new_gateways_verify() {
         house.until(Span::millis(250), || app.moment().heads.len() == 2).await;
         assert_eq!(signers(&running, &logs), [false, true]);
         let by_old = verify::head(&old, &default, None, &answer().await, house.clock.now());
-        assert!(by_old.is_ok(), "a head over the last checkpoint that both signed, until it is signed anew: {by_old:?}");
+        assert!(
+            by_old.is_ok(),
+            "a head over the last checkpoint that both signed, until it is signed anew: {by_old:?}"
+        );
         house.at(&running, 520).await;
         verify::head(&old, &default, None, &answer().await, house.clock.now()).expect_err("the old key is gone");
         verify::head(&trust, &default, None, &answer().await, house.clock.now()).expect("by the new file");

@@ -92,6 +92,7 @@ async fn on_all(case: impl AsyncFn(&Bench<'_>, &Kept, &Registry)) {
             let bench = Bench::new(&fresh);
             let settings = Registry { anchor: kept.setting(), ..bench.settings() };
             case(&bench, &kept, &settings).await;
+            drop(bench);
             kept.done().await;
             fresh.drop_schema().await;
         }
@@ -202,6 +203,7 @@ fn an_anchor_in_the_registrys_own_database_is_refused() {
         let refused = bench.open_with(&settings, true).await.expect_err("a restore reaches it");
         assert!(matches!(refused, OpenError::Anchor(_)), "{refused}");
         assert!(bench.open_with(&bench.settings(), false).await.is_err(), "nothing was made");
+        drop(bench);
         fresh.drop_schema().await;
     });
 }
