@@ -87,8 +87,7 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     } else {
         let settings = settings(args, env)?;
         if let Some(note) = anchor(&settings, env)? {
-            let log = trust.logs().map_err(Failure::usage)?;
-            kept.checkpoint(note, "the registry's anchor", &log);
+            kept.checkpoint(note, "the registry's anchor", &trust);
         }
         let reader = store::open_to_read(&settings.database, CONNECTIONS).await.map_err(|e| {
             Failure::blind(format_args!("{}: {e}", args.target))
@@ -161,7 +160,6 @@ fn settings(args: &Args, env: &Env) -> Result<config::Registry, Failure> {
 
 /// The highest checkpoint that was served, where there is one to be read.
 fn anchor(settings: &config::Registry, env: &mut Env) -> Result<Option<String>, Failure> {
-    // A table's checkpoint is the registry's to compare, and its password isn't the auditor's.
     let config::Anchor::File { path, .. } = &settings.anchor else { return Ok(None) };
     if !path.is_file() {
         return Ok(None);

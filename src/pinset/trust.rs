@@ -17,15 +17,16 @@
 //! clock-skew 300
 //! ```
 //!
-//! `version` and `epoch` are at least 1; `root` and `log` are note keys ([`crate::log::note`]) of the names
-//! `<origin>/root` and `<origin>`; `log` and `head` stand one to eight times; `head-lifetime` is 1 to 604,800 seconds,
-//! `clock-skew` 0 to 3,600. Nothing else may stand in it, and no number begins with a zero that isn't all of it. The
-//! whole note has at most 64 KiB, and the root key that it names has signed it.
-//!
 //! `log` and `head` may repeat, in the order in which the keys begin to count. A `log` without `from` counts from the
 //! beginning, one without `until` for good. After `epoch` there is a line `continues NAME` for every name that the registry
 //! had in epochs before, oldest first. A person compares the fingerprint (SHA-256 of the root key's SPKI) once; from then
 //! on only what the root in hand signed, with a higher version, takes its place.
+//!
+//! `version` and `epoch` are at least 1; `root` and `log` are note keys ([`crate::log::note`]) of the names
+//! `<origin>/root` and `<origin>`; `log` and `head` stand one to eight times each, no key twice, and at every moment from the
+//! first one's time on one counts; `continues` stands at most eight times; `head-lifetime` is 1 to 604,800 seconds,
+//! `clock-skew` 0 to 3,600. Nothing else may stand in it, and no number begins with a zero that isn't all of it. The
+//! whole note has at most 64 KiB, and the root key that it names has signed it.
 //!
 //! # Changing keys
 //!
@@ -50,7 +51,11 @@ use crate::{
     clock::{Span, Timestamp},
     event::{HeadTerm, Keys, LogTerm, MAX_KEYS},
     keys::{KeyId, SigningKey, VerifyingKey},
-    log::note::{self, Signer, Verifier},
+    log::{
+        BadCheckpoint, Checkpoint,
+        note::{self, Signer, Verifier},
+        open_checkpoint_by,
+    },
 };
 
 const HEADER: &str = "countersign/trust/v1";
@@ -333,6 +338,31 @@ impl Trust {
     /// Never for a trust file that was read; the name was checked then.
     pub fn logs(&self) -> Result<Vec<Verifier>, note::NotAKey> {
         self.terms.logs.iter().map(|log| Verifier::new(&self.terms.origin, log.key)).collect()
+    }
+
+    /// The checkpoint in a note that one of the log's keys signed, whether it counts yet, still or no more.
+    ///
+    /// # Errors
+    /// [`BadCheckpoint`].
+    pub fn open(&self, note: &str) -> Result<Checkpoint, BadCheckpoint> {
+        self.open_as(&self.terms.origin, note)
+    }
+
+    /// The same under any name that the log ever had: of one that goes on under another name the first checkpoints are
+    /// signed by the name before.
+    ///
+    /// # Errors
+    /// [`BadCheckpoint`], about the present name.
+    pub fn open_ever(&self, note: &str) -> Result<Checkpoint, BadCheckpoint> {
+        let present = self.open(note);
+        let mut before = self.terms.former.iter().filter_map(|origin| self.open_as(origin, note).ok());
+        present.or_else(|e| before.next().ok_or(e))
+    }
+
+    fn open_as(&self, origin: &str, note: &str) -> Result<Checkpoint, BadCheckpoint> {
+        let logs = self.terms.logs.iter().filter_map(|log| Verifier::new(origin, log.key).ok());
+        let logs: Vec<Verifier> = logs.collect();
+        open_checkpoint_by(note, &logs.iter().collect::<Vec<_>>())
     }
 
     /// The keys of the log that may vouch for a head issued at `issued`.

@@ -4,10 +4,7 @@
 use std::collections::VecDeque;
 
 use super::{Fault, FaultKind, Source, source::Listed, walk::Stop};
-use crate::{
-    canon::Sha256,
-    log::{note::Verifier, open_checkpoint_by},
-};
+use crate::{canon::Sha256, pinset::trust::Trust};
 
 /// How far the list was read.
 #[derive(Debug, Default)]
@@ -35,7 +32,7 @@ impl Transitions {
     pub(super) async fn at(
         &mut self,
         source: &dyn Source,
-        log: &[Verifier],
+        trust: &Trust,
         size: u64,
         root: &Sha256,
     ) -> Result<(), Stop> {
@@ -52,7 +49,8 @@ impl Transitions {
                 continue;
             }
             let bad = |what: String| Fault::new(FaultKind::Checkpoint, what);
-            let signed = open_checkpoint_by(&note, log)
+            let signed = trust
+                .open_ever(&note)
                 .map_err(|e| bad(format!("the listed checkpoint of {stated} leaves: {e}")).with([note.clone()]))?;
             if signed.size != stated {
                 let what = format!("the checkpoint listed for {stated} leaves is of {}", signed.size);

@@ -13,10 +13,7 @@ use crate::{
     canon::Sha256,
     clock::Timestamp,
     env::Clock,
-    log::{
-        BadCheckpoint, Bundle, Checkpoint, Edge, Hash, Plan, Tile, Tiles, leaf_hash, note::Verifier,
-        open_checkpoint_by, verify_consistency,
-    },
+    log::{BadCheckpoint, Bundle, Checkpoint, Edge, Hash, Plan, Tile, Tiles, leaf_hash, verify_consistency},
     name::SetName,
     pinset::{
         head::Head,
@@ -127,12 +124,12 @@ struct Fetched {
 impl Walk {
     async fn run(&mut self, progress: &(dyn Fn(u64, u64) + Send + Sync)) -> Result<(), Stop> {
         self.newest_trust().await?;
-        let log = self.trust.logs().map_err(|e| Fault::new(FaultKind::Checkpoint, e.to_string()))?;
-        let (end, note) = self.newest_checkpoint(&log).await?;
+        let trust = self.trust.clone();
+        let (end, note) = self.newest_checkpoint(&trust).await?;
         (self.report.size, self.report.root) = (end.size, Some(end.root));
         self.report.checkpoint = Some(note.clone());
         if let Some(resume) = &self.resume {
-            self.kept.checkpoint(resume.checkpoint.clone(), "the file of an earlier run", &log);
+            self.kept.checkpoint(resume.checkpoint.clone(), "the file of an earlier run", &trust);
         }
         if self.resume.as_ref().is_some_and(|resume| resume.listed > end.size) {
             self.beyond(&end, &note)?;
@@ -151,7 +148,7 @@ impl Walk {
             }
             let Some(fetched) = ahead.pop_front() else { break };
             let fetched = fetched.await.map_err(|e| Blind::Form(format!("a task failed: {e}")))??;
-            self.bundle(fetched, &log, &note).await?;
+            self.bundle(fetched, &trust, &note).await?;
             progress(self.edge.size(), end.size);
         }
         self.end(&end, &note).await?;
@@ -177,10 +174,10 @@ impl Walk {
         Ok(())
     }
 
-    async fn newest_checkpoint(&self, log: &[Verifier]) -> Result<(Checkpoint, String), Stop> {
+    async fn newest_checkpoint(&self, trust: &Trust) -> Result<(Checkpoint, String), Stop> {
         let none = || Fault::new(FaultKind::Checkpoint, "there is no checkpoint");
         let note = self.source.checkpoint().await?.ok_or_else(none)?;
-        match open_checkpoint_by(&note, log) {
+        match trust.open(&note) {
             Ok(checkpoint) => Ok((checkpoint, note)),
             Err(e) => {
                 let wrong = matches!(e, BadCheckpoint::WrongLog { .. });
@@ -190,7 +187,7 @@ impl Walk {
         }
     }
 
-    async fn bundle(&mut self, fetched: Fetched, log: &[Verifier], note: &str) -> Result<(), Stop> {
+    async fn bundle(&mut self, fetched: Fetched, trust: &Trust, note: &str) -> Result<(), Stop> {
         let Fetched { bundle, entries, tile } = fetched;
         let broken = |what: String| Fault::new(FaultKind::Bundle, what).with([note.to_owned()]);
         let entries = entries.ok_or_else(|| broken(format!("{bundle} is missing")))?;
@@ -210,7 +207,7 @@ impl Walk {
             self.due(due).await?;
             if self.edge.size() > self.report.resumed_at {
                 let (size, root) = (self.edge.size(), self.edge.root());
-                self.transitions.at(&*self.source, log, size, &root).await?;
+                self.transitions.at(&*self.source, trust, size, &root).await?;
             }
             self.resumed(note)?;
             self.hold_to_kept(note)?;
@@ -410,7 +407,7 @@ impl Walk {
                 (head.head().clone(), envelope)
             }
             Served::Stored(bytes) => {
-                let head = Head::open(&bytes, &self.trust.head_keys(self.now)).map_err(|e| bad(e.to_string()))?;
+                let head = Head::open(&bytes, &self.trust.heads()).map_err(|e| bad(e.to_string()))?;
                 let (terms, envelope) = (self.trust.terms(), String::from_utf8_lossy(&bytes).into_owned());
                 if (&head.registry, head.epoch, &head.name) != (&terms.origin, terms.epoch, set) {
                     return Err(bad("it is of another registry, epoch or set".to_owned()).with([envelope]).into());

@@ -342,15 +342,12 @@ async fn a_bundle_is_verified_against_the_trust_file_in_hand_and_no_other() {
     let terms = audit.trust().terms().clone();
     let (root, stranger) = (audit.key("root.pem"), SigningKey::from_seed(&[77; 32]));
     let issued = countersign::env::Clock::now(&audit.site.clock);
+    let log = LogKey { key: stranger.verifying(), from: Timestamp::EPOCH, until: None };
     let head = |from| HeadKey { key: audit.key("head.pem").verifying(), from };
     let rows = [
         ("the registry's own", terms.clone(), "ok"),
         ("a newer one of the same keys", Terms { version: 9, ..terms.clone() }, "ok"),
-        (
-            "another log key",
-            Terms { logs: vec![LogKey { key: stranger.verifying(), ..terms.logs[0].clone() }], ..terms.clone() },
-            "log",
-        ),
+        ("another log key", Terms { logs: vec![log], ..terms.clone() }, "log"),
         ("another epoch", Terms { epoch: 2, ..terms.clone() }, "head"),
         ("heads of a minute", Terms { head_lifetime: Span::minutes(1), ..terms.clone() }, "head"),
         (
