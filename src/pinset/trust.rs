@@ -362,7 +362,7 @@ impl Trust {
     fn open_as(&self, origin: &str, note: &str) -> Result<Checkpoint, BadCheckpoint> {
         let logs = self.terms.logs.iter().filter_map(|log| Verifier::new(origin, log.key).ok());
         let logs: Vec<Verifier> = logs.collect();
-        open_checkpoint_by(note, &logs.iter().collect::<Vec<_>>())
+        open_checkpoint_by(note, &logs)
     }
 
     /// The keys of the log that may vouch for a head issued at `issued`.

@@ -12,7 +12,7 @@ use crate::{
     descriptor::Subject,
     event::{AuthorityGranted, Event, Evidence, Leaf, NotALeaf, PinsetPublished},
     keys::{KeyId, VerifyingKey},
-    log::{BadProof, Checkpoint, note::Verifier},
+    log::{BadProof, Checkpoint},
     name::{DescriptorName, QualifiedName, WireName},
     pinset::{
         Pin, PinEvidence, PinsDocument, SetDocument,
@@ -196,8 +196,7 @@ fn read<T>(part: &'static str, logged: &Logged, facts: impl Fn(Event) -> Option<
 
 /// The one tree that holds all four leaves.
 fn one_checkpoint(bundle: &Bundle, trust: &Trust) -> Result<Checkpoint, Broken> {
-    let logs = trust.logs().map_err(|e| Broken::Form(e.to_string()))?;
-    let log: Vec<&Verifier> = logs.iter().collect();
+    let log = trust.logs().map_err(|e| Broken::Form(e.to_string()))?;
     let Bundle { authority, release, decision, published, .. } = bundle;
     let all = [("authority", authority), ("release", release), ("decision", decision), ("published", published)];
     let mut tree = None;

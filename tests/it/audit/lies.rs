@@ -2,7 +2,7 @@ use countersign::{
     env::Terminal,
     keys::SigningKey,
     log::{Checkpoint, note::Signer, sign_checkpoint},
-    pinset::trust::{LogKey, Terms},
+    pinset::trust::Terms,
 };
 use serde_json::json;
 
