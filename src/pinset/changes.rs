@@ -18,7 +18,9 @@ use crate::{
 /// One difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change<'a> {
-    /// The registry started anew.
+    /// The registry goes on under another name; its documents say so from then on.
+    Registry(Pair<&'a str>),
+    /// The registry began another epoch.
     Epoch(Pair<u64>),
     /// Another policy is in force.
     Policy(Pair<Sha256>),
@@ -77,7 +79,7 @@ pub struct Pair<T> {
 /// The versions can't be compared.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Incomparable {
-    /// They are versions of different sets.
+    /// They are versions of sets of different names.
     #[error("these are not two versions of one pin set")]
     OtherSet,
     /// A document is needed that isn't here.
@@ -143,10 +145,11 @@ pub fn between<'a>(
     new: &'a SetDocument,
     documents: &'a Documents,
 ) -> Result<Vec<Change<'a>>, Incomparable> {
-    if (&old.registry, &old.name) != (&new.registry, &new.name) {
+    if old.name != new.name {
         return Err(Incomparable::OtherSet);
     }
     let mut found = Vec::new();
+    found.extend(differ(old.registry.as_str(), new.registry.as_str()).map(Change::Registry));
     found.extend(differ(old.epoch, new.epoch).map(Change::Epoch));
     found.extend(differ(old.policy_sha256, new.policy_sha256).map(Change::Policy));
     found.extend(differ(old.flag_at, new.flag_at).map(Change::FlagAt));

@@ -3,8 +3,10 @@
 #![cfg(test)]
 
 mod api;
+mod audit;
 mod browser;
 mod browser_walk;
+mod bundle;
 mod canon;
 mod cli_gateway;
 mod cli_local;
@@ -12,7 +14,10 @@ mod cli_operator;
 mod databases;
 mod descriptor;
 mod doubles;
+mod filled;
+mod go_log;
 mod in_memory;
+mod keys;
 mod log;
 mod mcp_http;
 mod mcp_stdio;
@@ -29,7 +34,10 @@ mod process;
 mod readme;
 mod registry;
 mod scan;
+mod serve;
 mod service;
 mod shared;
 mod store;
 mod terminal;
+mod verifiers;
+mod whole;

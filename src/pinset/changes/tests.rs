@@ -126,13 +126,18 @@ impl Version {
     fn apply(mut self, changes: &[Change<'_>]) -> Self {
         for change in changes {
             match change {
+                Change::Registry(pair) => {
+                    self.set.registry = pair.new.to_owned();
+                    self.pins.values_mut().for_each(|document| document.registry = pair.new.to_owned());
+                }
                 Change::Epoch(pair) => self.set.epoch = pair.new,
                 Change::Policy(pair) => self.set.policy_sha256 = pair.new,
                 Change::FlagAt(pair) => self.set.flag_at = pair.new,
                 Change::Ruleset(pair) => self.set.ruleset_sha256 = pair.new,
                 Change::Bound(alias, server) => {
                     let empty = Self::new(vec![], vec![]).pins.pop_first().expect("one").1;
-                    let empty = PinsDocument { alias: (*alias).clone(), server: (*server).clone(), ..empty };
+                    let registry = self.set.registry.clone();
+                    let empty = PinsDocument { registry, alias: (*alias).clone(), server: (*server).clone(), ..empty };
                     assert_eq!(self.pins.insert((*alias).clone(), empty), None);
                 }
                 Change::Unbound(..) => {}
@@ -209,6 +214,7 @@ fn only(old: (Vec<Pin>, Vec<Denial>), new: (Vec<Pin>, Vec<Denial>)) -> String {
 
 fn name(change: &Change<'_>) -> &'static str {
     match change {
+        Change::Registry(_) => "registry",
         Change::Epoch(_) => "epoch",
         Change::Policy(_) => "policy",
         Change::FlagAt(_) => "flag-at",
@@ -296,8 +302,8 @@ fn what_a_set_says_beside_its_pins_is_compared_too() {
     }
     let other = set(&|set| set.name = word("prod"));
     assert_eq!(between(&old.set, &other, &documents), Err(Incomparable::OtherSet));
-    let other = set(&|set| set.registry = "other.example".into());
-    assert_eq!(between(&old.set, &other, &documents), Err(Incomparable::OtherSet));
+    let strange = set(&|set| set.registry = "other.example".into());
+    assert!(between(&old.set, &strange, &documents).is_ok_and(|changes| changes.len() == 1), "its documents are the same");
 }
 
 #[test]
@@ -396,15 +402,17 @@ prop_compose! {
         policy in prop::sample::select(vec!["p", "q"]),
         rules in prop::sample::select(vec!["r", "s"]),
         epoch in 1..3_u64,
+        registry in prop::sample::select(vec!["pins.example", "pins.example/2"]),
         flag_at in prop::sample::select(vec![Severity::Medium, Severity::High]),
     ) -> Version {
         let made = Version::new(vec![], vec![]);
         let pins = under.into_iter().map(|(alias, document)| {
             let alias: Alias = word(alias);
-            (alias.clone(), PinsDocument { alias, ..document })
+            (alias.clone(), PinsDocument { alias, registry: registry.to_owned(), ..document })
         });
         let set = SetDocument {
-            policy_sha256: hash(policy), ruleset_sha256: hash(rules), epoch, flag_at, ..made.set
+            registry: registry.to_owned(), policy_sha256: hash(policy), ruleset_sha256: hash(rules), epoch, flag_at,
+            ..made.set
         };
         Version { set, pins: pins.collect() }.sealed()
     }

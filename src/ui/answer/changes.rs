@@ -47,6 +47,7 @@ pub(super) fn line(changes: &[Change<'_>]) -> Html {
     parts.extend(more);
     for change in changes {
         match change {
+            Change::Registry(pair) => parts.push(html!("registry ", [label::mono(pair.new)])),
             Change::Epoch(pair) => parts.push(html!("epoch ", (pair.new))),
             Change::Policy(_) => parts.push("another policy".into()),
             // It is part of the policy.
@@ -126,6 +127,9 @@ fn row(change: &Change<'_>, now: Timestamp) -> ChangeRow {
         links: Html::new(),
     };
     match change {
+        Change::Registry(pair) => {
+            set("name", "the registry", html!([label::mono(pair.old)], " → ", [label::mono(pair.new)]))
+        }
         Change::Epoch(pair) => set("epoch", "the registry’s life", html!((pair.old), " → ", (pair.new))),
         Change::Policy(pair) => set("policy", "what an approval takes", documents("policy", *pair)),
         Change::FlagAt(pair) => {

@@ -13,8 +13,9 @@ use crate::{
     canon::Sha256,
     config::Readers,
     event::{Event, Leaf},
-    log::{Checkpoint, PathStep, Proof, Side, inclusion_path, leaf_hash},
-    pinset::{State as Fold, trust::Trust},
+    log::{PathStep, Proof, Side, inclusion_path, leaf_hash},
+    pinset::State as Fold,
+    review::Outcome,
     ui::{
         around,
         figure::{Count, Short},
@@ -40,7 +41,8 @@ pub(super) async fn show(
     let about = matters::About { moment: &moment, people: &people, who: &who, index, bytes: &bytes, now };
     let matters = about.rows(&mut conn, leaf.event()).await?;
     drop(conn);
-    let checkpoint = verified(&moment.trust.note, &proof, &bytes)?;
+    // The page says that the proof leads to the signed root, so that is checked here first.
+    let checkpoint = web.app().proven(&proof, &bytes).map_err(Problem::internal)?;
     let hash = leaf_hash(&bytes);
     let path = inclusion_path(index, checkpoint.size, &hash, &proof.hashes).map_err(Problem::internal)?;
     let link = |index: u64, words: &str| Link { href: format!("/log/entries/{index}"), words: words.to_owned() };
@@ -65,12 +67,6 @@ pub(super) async fn show(
     };
     let frame = around::frame(&web, &who, &format!("Log entry {index}"), Section::Log, Keys::Few).await?;
     around::page(frame, page)
-}
-
-/// The checkpoint that the proof leads to: the page says that it does, so it is checked here first.
-fn verified(trust: &str, proof: &Proof, leaf: &[u8]) -> Result<Checkpoint, Problem> {
-    let log = Trust::first(trust).map_err(Problem::internal)?.log().map_err(Problem::internal)?;
-    proof.verify(leaf, &log).map_err(Problem::internal)
 }
 
 /// The leaf's bytes, to be kept.
@@ -143,8 +139,29 @@ fn commands(web: &Web, index: u64, event: &Event) -> Vec<(&'static str, String)>
 }
 
 /// The command that collects what proves an approval.
-fn bundle(_url: &str, _event: &Event) -> Option<String> {
-    None
+fn bundle(url: &str, event: &Event) -> Option<String> {
+    let Event::Decision(decision) = event else { return None };
+    let name = decision.qualified.as_ref().filter(|_| decision.outcome == Outcome::Approve)?;
+    let name = quoted(name.as_str());
+    let kind = match decision.kind {
+        crate::name::Kind::Tool => String::new(),
+        other => format!(" --kind {other}"),
+    };
+    let variant = match decision.variant.is_default() {
+        true => String::new(),
+        false => format!(" --variant {}", quoted(decision.variant.as_str())),
+    };
+    let (set, digest) = (&decision.pinset, decision.digest());
+    Some(format!(
+        "countersign bundle {name} --registry {url} --pinset {set}{kind}{variant} --digest {digest} --trust trust.txt \
+         -o pin.bundle.json && countersign verify pin.bundle.json --trust trust.txt"
+    ))
+}
+
+/// As one word of a shell, whatever is in it.
+fn quoted(text: &str) -> String {
+    let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-/:@".contains(&b));
+    if plain && !text.starts_with('-') { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// The entries and pages that an entry refers to, in a line.

@@ -8,7 +8,7 @@ use crate::{
     clock::Timestamp,
     event::{AuthorityGranted, Event, Evidence, Held, PinsetPublished, PolicySet, RegistryCreated},
     name::{Kind, QualifiedName, SetName, Variant},
-    pinset::{AliasState, Denial, EvidenceState, Pin, SetState, trust::Trust},
+    pinset::{AliasState, Denial, EvidenceState, Pin, SetState},
     review::{Decision, Outcome},
     service::{Moment, access::Principal},
     store::{Conn, Stage, StoreError},
@@ -88,14 +88,45 @@ impl About<'_> {
             }
             Event::Decision(decision) => self.decision(conn, decision).await,
             Event::Held(held) => self.held(conn, held).await,
+            Event::KeyRotated(rotated) => Ok(vec![
+                ("Trust file", html!("version ", (rotated.trust.version))),
+                ("Today", self.trust(rotated.trust.version)),
+            ]),
+            Event::KeyActivated(activated) => {
+                let registry = self.moment.state.registry();
+                let signs = registry.is_some_and(|registry| registry.keys.logs.iter().any(|log| log.key == activated.key));
+                Ok(vec![
+                    ("Key", shown(&Short::key(activated.key.0))),
+                    ("Today", force(signs, "the trust file doesn’t name it any more")),
+                ])
+            }
+            Event::EpochStarted(started) => {
+                let mut rows = vec![
+                    ("Name", label::mono(&started.origin)),
+                    ("Goes on from", html!([label::mono(&started.continues.origin)], ", ", (Count(started.continues.size)), " entries")),
+                ];
+                if let Some(given_up) = started.continues.abandoned {
+                    rows.push(("Given up", html!("what that had beyond them, up to ", (Count(given_up.size)), " entries")));
+                }
+                rows.push(("Today", self.trust(started.trust.version)));
+                Ok(rows)
+            }
             Event::PinsetPublished(published) => self.published(conn, published).await,
+        }
+    }
+
+    /// Whether a version of the trust file is the one that gateways get.
+    fn trust(&self, version: u64) -> Html {
+        let now = self.moment.state.registry().map_or(0, |registry| registry.trust_version);
+        match version == now {
+            true => "in force".into(),
+            false => html!("version ", (now), " is in force"),
         }
     }
 
     fn registry(&self, created: &RegistryCreated) -> Vec<Row> {
         let mut rows = vec![("Epoch", html!((created.epoch)))];
-        let terms = Trust::first(&self.moment.trust.note).ok().map(|trust| trust.terms().clone());
-        let terms = terms.as_ref();
+        let keys = self.moment.state.registry().map(|registry| &registry.keys);
         let mut key = |term, id: Sha256, now: Option<bool>| {
             let mut html = shown(&Short::key(id));
             html.tag(match now {
@@ -106,9 +137,9 @@ impl About<'_> {
             rows.push((term, html));
         };
         let (root, log, head) = (created.root_key, created.log_key, created.head_key);
-        key("Root key", root.0, terms.map(|terms| terms.root.id() == root));
-        key("Log key", log.0, terms.map(|terms| terms.log.id() == log));
-        key("Head key", head.0, terms.map(|terms| terms.heads.iter().any(|key| key.key.id() == head)));
+        key("Root key", root.0, keys.map(|keys| keys.root == root));
+        key("Log key", log.0, keys.map(|keys| keys.logs.iter().any(|term| term.key == log)));
+        key("Head key", head.0, keys.map(|keys| keys.heads.iter().any(|term| term.key == head)));
         let in_force = self.moment.state.registry().is_some_and(|registry| registry.ruleset == created.ruleset);
         rows.push(("Scanner rules", document("rule set", created.ruleset, "the rules")));
         rows.push(("Today", force(in_force, "other rules apply now")));

@@ -3,7 +3,7 @@
 use crate::ui::piece::Tab;
 
 /// The filters: name in the address, words, and the types of entries in it. Together they are all types there are.
-const FILTERS: [(&str, &str, &[&str]); 8] = [
+const FILTERS: [(&str, &str, &[&str]); 9] = [
     ("decision", "Decisions", &["decision"]),
     ("held", "Held by rules", &["held"]),
     ("releases", "Releases and evidence", &["release-attested", "evidence-attached"]),
@@ -11,6 +11,7 @@ const FILTERS: [(&str, &str, &[&str]); 8] = [
     ("authorities", "Authorities", &["authority-granted", "authority-revoked", "signer-revoked"]),
     ("rules", "Policies and rules", &["registry-created", "pinset-created", "policy-set", "ruleset-set"]),
     ("reviewer-set", "Reviewers", &["reviewer-set"]),
+    ("keys", "Keys", &["key-rotated", "key-activated", "epoch-started"]),
     ("pinset-published", "Versions", &["pinset-published"]),
 ];
 
@@ -70,7 +71,8 @@ mod tests {
     fn every_type_of_entry_is_in_one_filter() {
         // The kinds as the documentation of the log lists them.
         let all = "registry-created pinset-created policy-set release-attested evidence-attached authority-granted \
-                   authority-revoked signer-revoked alias-bound reviewer-set decision held ruleset-set pinset-published";
+                   authority-revoked signer-revoked alias-bound reviewer-set decision held ruleset-set pinset-published key-rotated \
+                   key-activated epoch-started";
         for kind in all.split_whitespace() {
             assert_eq!(FILTERS.iter().filter(|(.., kinds)| kinds.contains(&kind)).count(), 1, "{kind}");
             assert!(Kinds::of(kind).is_some_and(|kinds| kinds.include(kind)), "{kind}");

@@ -2,10 +2,12 @@
 
 use super::{Body, Light, Section, way_out};
 use crate::{
-    canon::Sha256,
     clock::{Span, Timestamp},
-    pinset::trust::Trust,
-    service::{AnchorHealth, App, access::Principal},
+    service::{
+        AnchorHealth, Anchored, App, KeyKind,
+        access::Principal,
+        trust::{KeyState, KeyStatus},
+    },
     ui::{
         figure::{Count, Short, count},
         html::{Html, html},
@@ -22,7 +24,14 @@ pub(super) async fn sections(web: &Web, who: &Principal) -> Result<Vec<Section>,
     let (app, now) = (web.app(), web.app().clock().now());
     let anchor = app.anchor().await;
     let last = app.reader().conn().await?.log_head().await?.last_at;
-    Ok(vec![writes(app, last, now), anchored(app, &anchor, who), heads(app, now), keys(app, now)?, database(app)])
+    Ok(vec![
+        writes(app, last, now),
+        anchored(app, &anchor, who),
+        heads(app, now),
+        keys(app, now),
+        stored(app),
+        database(app),
+    ])
 }
 
 fn writes(app: &App, last: Timestamp, now: Timestamp) -> Section {
@@ -47,20 +56,22 @@ fn writes(app: &App, last: Timestamp, now: Timestamp) -> Section {
 fn anchored(app: &App, anchor: &AnchorHealth, who: &Principal) -> Section {
     let size = app.moment().checkpoint.size;
     let (light, lead) = match (&anchor.held, anchor.inside_data) {
-        (Err(_), _) => (Light::Bad, "It can’t be read, so an old copy would not be noticed.".into()),
-        (Ok(None), _) => (Light::Bad, "There is none, so an old copy would not be noticed.".into()),
-        (Ok(Some(held)), _) if held.size > size => {
-            (Light::Bad, html!("It is ", (count(held.size - size, "entry", "entries")), " ahead of the log: this is an old copy."))
+        (Anchored::Unusable(_), _) => (Light::Bad, "It can’t be used, so an old copy would not be noticed.".into()),
+        (Anchored::Missing, _) => (Light::Bad, "There is none, so an old copy would not be noticed.".into()),
+        (Anchored::Checkpoint(held), _) if held.size > size => {
+            let ahead = count(held.size - size, "entry", "entries");
+            (Light::Bad, html!("It is ", (ahead), " ahead of the log: this is an old copy."))
         }
-        (Ok(Some(_)), true) => {
-            (Light::Care, "It lies in the data directory: a restore of the whole directory is not noticed.".into())
-        }
-        (Ok(Some(_)), false) => (Light::Good, "A restored older database is noticed, and refuses to append.".into()),
+        (_, true) => (Light::Care, "It lies in the data directory: a restore of the whole directory is not noticed.".into()),
+        (_, false) => (Light::Good, "A restored older database is noticed, and refuses to append.".into()),
     };
     let held = match &anchor.held {
-        Err(why) => html!((why)),
-        Ok(None) => "none".into(),
-        Ok(Some(held)) => {
+        Anchored::Unusable(why) => html!("", (why)),
+        Anchored::Missing => "nothing".into(),
+        Anchored::LeftBehind => {
+            "a checkpoint under the name before, which this epoch accounts for; it moves on with the next write".into()
+        }
+        Anchored::Checkpoint(held) => {
             let mut html = html!("", (Count(held.size)), " entries, ");
             html.tag(match held.size.cmp(&size) {
                 std::cmp::Ordering::Less => "fewer than the log has: it moves on with the next write",
@@ -75,7 +86,7 @@ fn anchored(app: &App, anchor: &AnchorHealth, who: &Principal) -> Section {
     let mut rows = vec![("Holds", held), ("Log", html!((Count(size)), " entries"))];
     let place = if anchor.inside_data { "inside the data directory" } else { "outside the data directory" };
     rows.push(("Where", match who.may_administer() {
-        true => html!("<code>", (&anchor.path), "</code>, ", (place)),
+        true => html!("<code>", (&anchor.place), "</code>, ", (place)),
         false => place.into(),
     }));
     rows.push(("Notices", match anchor.inside_data {
@@ -139,31 +150,56 @@ fn heads(app: &App, now: Timestamp) -> Section {
     }
 }
 
-/// The keys that gateways go by.
-fn keys(app: &App, now: Timestamp) -> Result<Section, Problem> {
-    let trust = Trust::first(&app.moment().trust.note).map_err(Problem::internal)?;
-    let terms = trust.terms();
-    let row = |what: &'static str, id: Sha256, since: Option<Timestamp>, signs: &'static str| {
-        let mut key = Html::new();
-        key.safe(&Short::key(id));
-        let mut active = Html::new();
-        match since {
-            Some(since) if since <= now => active.tag("since ").safe(&when::date(since, now)),
-            Some(since) => active.tag("from ").safe(&when::minute(since, now)),
-            None => active.tag("since this trust file"),
+/// The keys that gateways go by, and whether this process can sign with those that must.
+fn keys(app: &App, now: Timestamp) -> Section {
+    let keys = app.keys();
+    let needed = |key: &&KeyStatus| key.kind != KeyKind::Root && key.state != KeyState::Retired && !key.here;
+    let (missing, later) = keys.iter().filter(needed).fold((0, 0), |(now, later), key| match key.state {
+        KeyState::Active => (now + 1, later),
+        _ => (now, later + 1),
+    });
+    let (light, lead) = match (missing, later) {
+        (0, 0) => {
+            let registry = app.moment().state.registry().map(|registry| (registry.trust_version, registry.epoch));
+            let (version, epoch) = registry.unwrap_or_default();
+            (Light::Good, html!("Trust file ", (version), ", epoch ", (epoch), ": gateways go by these keys."))
+        }
+        (0, later) => (Light::Care, html!((count(later, "key", "keys")), " that will sign are not on this machine yet.")),
+        (missing, _) => (Light::Bad, html!((count(missing, "key", "keys")), " that must sign now are not on this machine.")),
+    };
+    let row = |key: &KeyStatus| {
+        let (what, signs) = match key.kind {
+            KeyKind::Root => ("Root", "trust files"),
+            KeyKind::Log => ("Log", "checkpoints"),
+            KeyKind::Head => ("Head", "heads of pin sets"),
         };
-        vec![html!("<b>", (what), "</b>"), key, active, signs.into()]
+        let mut active = html!("", (key.state));
+        if key.from > Timestamp::EPOCH {
+            active.tag(", from ").safe(&when::minute(key.from, now));
+        }
+        if let Some(until) = key.until {
+            active.tag(", until ").safe(&when::minute(until, now));
+        }
+        let mut id = Html::new();
+        id.safe(&Short::key(key.id.0));
+        let here = if key.here { "on this machine" } else { "elsewhere" };
+        vec![html!("<b>", (what), "</b>"), id, active, signs.into(), here.into()]
     };
-    let mut rows = vec![row("Root", terms.root.id().0, None, "trust files")];
-    rows.push(row("Log", terms.log.id().0, None, "checkpoints"));
-    rows.extend(terms.heads.iter().map(|head| row("Head", head.key.id().0, Some(head.from), "heads of pin sets")));
-    let active = terms.heads.iter().any(|head| head.from <= now);
-    let (light, lead) = match active {
-        true => (Light::Good, html!("Trust file ", (terms.version), ", epoch ", (terms.epoch), ": gateways go by these keys.")),
-        false => (Light::Bad, "No head key is active yet: gateways refuse every head.".into()),
+    let columns = vec!["Key", "Id", "Counts", "Signs", "Is"];
+    let body = Body::Table { caption: "Keys of the trust file", columns, rows: keys.iter().map(row).collect() };
+    Section { id: "keys", title: "Keys", light, lead, body }
+}
+
+/// How far this process has read stored leaves again.
+fn stored(app: &App) -> Section {
+    let (walk, size) = (app.rechecked(), app.moment().checkpoint.size);
+    let (light, lead) = match walk.passes {
+        0 => (Light::Unknown, "They are being read again for the first time since this server started.".into()),
+        n => (Light::Good, html!("They were read again, whole, ", (count(n, "time", "times")), " and hash to the signed root.")),
     };
-    let body = Body::Table { caption: "Keys of the trust file", columns: vec!["Key", "Id", "Active", "Signs"], rows };
-    Ok(Section { id: "keys", title: "Keys", light, lead, body })
+    let place = html!((Count(walk.leaves)), " of ", (Count(size)), " entries in this round");
+    let rows = vec![("Now at", place), ("Finds", "a bit that flipped in the database; the registry then turns read-only".into())];
+    Section { id: "stored", title: "Stored entries", light, lead, body: Body::List(rows) }
 }
 
 fn database(app: &App) -> Section {

@@ -29,6 +29,9 @@ pub(super) fn what(reason: &ReadOnly) -> Html {
             " that was served: it is another log under the same key."
         ),
         ReadOnly::Damaged(why) => html!("What is stored contradicts itself: ", (why), "."),
+        ReadOnly::NoKey { kind, id } => {
+            html!("The ", (kind), " key <code>", (id), "</code> signs now, and its file is not here.")
+        }
         ReadOnly::Unusable(why) => html!("The anchor can’t be read or written: ", (why), "."),
     }
 }
@@ -41,13 +44,17 @@ fn next(reason: &ReadOnly) -> Html {
         ),
         ReadOnly::Behind { .. } => html!(
             "Restore the newest copy and start again. Going on from an old one would sign a second history, which gateways \
-             and auditors refuse."
+             and auditors refuse. If there is no newer copy, the README’s part on recovery begins another epoch under the \
+             root key."
         ),
         ReadOnly::Fork(_) => html!(
             "Keep both checkpoints: together they prove it. Restore the database that the served one belongs to, and find \
              out who wrote the other."
         ),
         ReadOnly::Damaged(_) => html!("Restore the newest backup and start again: opening reads and hashes the whole log."),
+        ReadOnly::NoKey { .. } => {
+            html!("Put the key’s file into the directory of keys and start again; a new key would make this another registry.")
+        }
         ReadOnly::Unusable(_) => html!("Look at the file’s disk and permissions, then start the server again."),
     }
 }
