@@ -203,7 +203,8 @@ fn the_proof_of_a_page_holds_and_can_be_followed_by_hand() {
     block_on(async {
         let worked = Worked::new().await;
         let reader = worked.site.signed_in("auditor").await;
-        let log: Verifier = Trust::first(&worked.site.app.moment().trust.note).expect("a trust file").log().expect("a key");
+        let trust = Trust::first(&worked.site.app.moment().trust.note).expect("a trust file");
+        let log: Verifier = trust.logs().expect("names the log").remove(0);
         for (index, (_, leaf)) in worked.leaves.iter().enumerate() {
             let kept = reader.get(&format!("/log/entries/{index}/leaf")).await;
             assert_eq!(kept.body.as_bytes(), leaf);

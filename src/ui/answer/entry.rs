@@ -1,6 +1,7 @@
 //! One entry of the log with the proof that the newest tree holds it, and where it matters.
 
 mod matters;
+mod slot;
 
 use axum::{
     extract::State,

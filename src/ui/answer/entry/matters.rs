@@ -2,13 +2,16 @@
 //!
 //! The past is the leaf's own word; the present is this moment's fold. Where a later entry took over, it is linked.
 
-use super::super::{label, people::People, signs};
+use super::{
+    super::{label, people::People},
+    slot::Slot,
+};
 use crate::{
     canon::Sha256,
     clock::Timestamp,
     event::{AuthorityGranted, Event, Evidence, Held, PinsetPublished, PolicySet, RegistryCreated},
-    name::{Kind, QualifiedName, SetName, Variant},
-    pinset::{AliasState, Denial, EvidenceState, Pin, SetState},
+    name::SetName,
+    pinset::{Denial, EvidenceState, Pin, SetState},
     review::{Decision, Outcome},
     service::{Moment, access::Principal},
     store::{Conn, Stage, StoreError},
@@ -283,6 +286,9 @@ impl About<'_> {
             rows.push(("Supersedes", html));
         }
         let slot = Slot {
+            moment: self.moment,
+            index: self.index,
+            now: self.now,
             set: &decision.pinset,
             kind: decision.kind,
             name: decision.qualified.as_ref(),
@@ -290,9 +296,9 @@ impl About<'_> {
             digest: decision.digests.jcs,
         };
         let today = match decision.outcome {
-            Outcome::Approve => self.approved(&slot, sha256),
-            Outcome::Reject | Outcome::Revoke => self.refused(&slot),
-            Outcome::Reopen => self.reopened(&slot),
+            Outcome::Approve => slot.approved(sha256),
+            Outcome::Reject | Outcome::Revoke => slot.refused(),
+            Outcome::Reopen => slot.reopened(),
         };
         rows.push(("Today", today));
         Ok(rows)
@@ -300,6 +306,9 @@ impl About<'_> {
 
     async fn held(&self, conn: &mut Conn, held: &Held) -> Result<Vec<Row>, StoreError> {
         let slot = Slot {
+            moment: self.moment,
+            index: self.index,
+            now: self.now,
             set: &held.pinset,
             kind: held.kind,
             name: Some(&held.name),
@@ -310,7 +319,7 @@ impl About<'_> {
             ("Pin set", set_link(&held.pinset)),
             ("Digest", shown(&Short::digest(crate::canon::Digest::jcs(held.digest)))),
             ("First in", self.first(conn, &held.pinset).await?),
-            ("Today", self.refused(&slot)),
+            ("Today", slot.refused()),
         ])
     }
 
@@ -345,58 +354,6 @@ impl About<'_> {
             (None, _) => "it is the newest; gateways don’t get it yet".into(),
         }));
         Ok(rows)
-    }
-
-    /// Where an approval stands.
-    fn approved(&self, slot: &Slot<'_>, sha256: Sha256) -> Html {
-        let until = |words: &'static str, pin: &Pin| {
-            let mut html = Html::new();
-            html.safe(&signs::of_pin(pin, self.now)).tag(words).safe(&when::date(pin.approval.not_after, self.now));
-            html
-        };
-        let live: Vec<&Pin> = slot.pins(self.moment).collect();
-        if let Some(pin) = live.iter().find(|pin| pin.approval.decision_sha256 == sha256) {
-            return until(" by this decision; it ends ", pin);
-        }
-        if let Some(pin) = live.iter().find(|pin| pin.digests.jcs == slot.digest) {
-            return html!("the same digest was approved again by ", [of_pin(pin)]);
-        }
-        if let Some(denial) = slot.denial(self.moment) {
-            return html!("taken back: ", [denied(denial)]);
-        }
-        match live.first() {
-            Some(pin) => html!("superseded: another digest is approved by ", [of_pin(pin)]),
-            None => "its pin is gone, and the name has none".into(),
-        }
-    }
-
-    /// Where a rejection, revocation or hold stands.
-    fn refused(&self, slot: &Slot<'_>) -> Html {
-        if let Some(pin) = slot.pins(self.moment).find(|pin| pin.digests.jcs == slot.digest) {
-            return html!("superseded: the digest is approved by ", [of_pin(pin)]);
-        }
-        match slot.denial(self.moment) {
-            Some(denial) if denial.log_index == self.index => {
-                let mut html = Html::new();
-                html.safe(&signs::of_denied(denial.state)).tag(" by this entry; gateways block the digest");
-                html
-            }
-            Some(denial) => denied(denial),
-            None if slot.name.is_none() => {
-                "the server had no alias: it denies the digest once one is bound, unless that is done already".into()
-            }
-            None => "the digest is not denied: something else was refused, such as its evidence".into(),
-        }
-    }
-
-    fn reopened(&self, slot: &Slot<'_>) -> Html {
-        if let Some(pin) = slot.pins(self.moment).find(|pin| pin.digests.jcs == slot.digest) {
-            return html!("approved since by ", [of_pin(pin)]);
-        }
-        match slot.denial(self.moment) {
-            Some(denial) => denied(denial),
-            None => "it is neither pinned nor denied".into(),
-        }
     }
 
     /// The version of a set that first contained it.
@@ -439,37 +396,6 @@ impl About<'_> {
     }
 }
 
-/// A digest under a name in a set.
-struct Slot<'a> {
-    set: &'a SetName,
-    kind: Kind,
-    name: Option<&'a QualifiedName>,
-    variant: &'a Variant,
-    digest: Sha256,
-}
-
-impl Slot<'_> {
-    fn under<'m>(&self, moment: &'m Moment) -> impl Iterator<Item = &'m AliasState> {
-        moment.state.set(self.set).into_iter().flat_map(|set| set.aliases().map(|(_, under)| under))
-    }
-
-    /// The pins of the name and variant.
-    fn pins<'m>(&self, moment: &'m Moment) -> impl Iterator<Item = &'m Pin> {
-        let of = |pin: &&Pin| pin.kind == self.kind && Some(&pin.name) == self.name && pin.variant == *self.variant;
-        self.under(moment).flat_map(AliasState::pins).filter(of)
-    }
-
-    fn denial<'m>(&self, moment: &'m Moment) -> Option<&'m Denial> {
-        let of = |d: &&Denial| {
-            d.kind == self.kind
-                && Some(&d.name) == self.name
-                && d.variant == *self.variant
-                && d.digest.sha256 == self.digest
-        };
-        self.under(moment).flat_map(AliasState::denied).find(of)
-    }
-}
-
 fn set_link(set: &SetName) -> Html {
     label::link(&format!("/pinsets/{set}"), set.as_str())
 }
@@ -491,21 +417,9 @@ fn force(in_force: bool, otherwise: &str) -> Html {
     if in_force { "in force".into() } else { otherwise.into() }
 }
 
-/// The decision behind a pin.
-fn of_pin(pin: &Pin) -> Html {
-    let decision = label::link(&format!("/decisions/{}", pin.approval.decision_sha256), "a decision");
-    html!([decision], ", ", [label::entry(pin.approval.log_index)])
-}
-
 fn of_pin_named(pin: &Pin) -> Html {
     let href = format!("/decisions/{}", pin.approval.decision_sha256);
     html!("<a class=\"mono\" href=\"", (href), "\">", [label::listed(pin.name.as_str())], "</a>")
-}
-
-fn denied(denial: &Denial) -> Html {
-    let mut html = Html::new();
-    html.safe(&signs::of_denied(denial.state)).tag(" by ").html(&label::entry(denial.log_index));
-    html
 }
 
 /// The first of them in a line each, and how many more there are.
