@@ -53,7 +53,6 @@ pub(crate) struct LogEntryPage {
     pub(crate) index: Count,
     pub(crate) at: When,
     pub(crate) kind: &'static str,
-    pub(crate) sign: Option<Sign>,
     pub(crate) what: Html,
     /// What it changed, and where that stands now.
     pub(crate) matters: Vec<(&'static str, Html)>,

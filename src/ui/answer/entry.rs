@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use super::{label, people::People, signs, words};
+use super::{label, people::People, words};
 use crate::{
     canon::Sha256,
     config::Readers,
@@ -51,7 +51,6 @@ pub(super) async fn show(
         index: Count(index),
         at: when::minute(leaf.at(), now),
         kind: leaf.event().kind(),
-        sign: signs::of_event(leaf.event()),
         what: words::words(leaf.event(), &people),
         matters,
         leaf_hash: Short::hash("leaf hash", hash),

@@ -171,7 +171,6 @@ pub(super) fn the_log_says_in_words_what_each_entry_did() {
         signed_by: html!([mono("pins.example")], ", ", [mono("witness.example/w1")]),
         at: minute("11-30T10:21"),
         kind: "decision",
-        sign: Some(Sign::Approved),
         what: html!(
             [mono("notes.tag")],
             " approved in <b>default</b> by Mira Sandoval, solo"
