@@ -240,7 +240,8 @@ fn same_digest(pair: Pair<&Pin>) -> Under<'_> {
         Under::Moved(pair)
     } else if old.approval.decision_sha256 != new.approval.decision_sha256 {
         Under::Renewed(pair)
-    } else if (super::document::Approval { not_after: new.approval.not_after, ..old.approval.clone() }) == new.approval {
+    } else if (super::document::Approval { not_after: new.approval.not_after, ..old.approval.clone() }) == new.approval
+    {
         Under::Ends(pair)
     } else {
         Under::Altered(pair)

@@ -126,7 +126,11 @@ impl History {
             .map(|entry| (entry.pins_sha256, entry.pins_size))
             .collect();
         let needed = changes::needed(&one.document, &other.document);
-        needed.into_iter().filter_map(|sha256| sizes.get_key_value(&sha256)).map(|(sha256, size)| (*sha256, *size)).collect()
+        needed
+            .into_iter()
+            .filter_map(|sha256| sizes.get_key_value(&sha256))
+            .map(|(sha256, size)| (*sha256, *size))
+            .collect()
     }
 
     fn lacks(&self, read: &BTreeSet<Sha256>) -> bool {

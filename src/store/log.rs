@@ -98,8 +98,7 @@ impl Conn {
     /// # Errors
     /// [`StoreError`] as for all of these.
     pub async fn tiles(&mut self, level: u8, from: u64, to: u64) -> Result<Vec<(u64, Vec<u8>)>> {
-        const SQL: &str =
-            "SELECT idx, hashes FROM log_tile WHERE level = $1 AND idx >= $2 AND idx < $3 ORDER BY idx";
+        const SQL: &str = "SELECT idx, hashes FROM log_tile WHERE level = $1 AND idx >= $2 AND idx < $3 ORDER BY idx";
         let (level, from, to) = (i64::from(level), int(from), int(to));
         let rows: Vec<(i64, Vec<u8>)> =
             on!(&mut self.0, |c| sqlx::query_as(SQL).bind(level).bind(from).bind(to).fetch_all(&mut **c).await?);

@@ -21,7 +21,11 @@ fn health_is_for_whoever_has_a_role_and_says_that_all_is_in_order_or_what_is_not
                 "the same as the log",
                 "in order Heads 1 head, signed anew in time; the next",
                 "in order Keys Trust file 1, epoch 1",
-                "Root", "Log", "Head", "trust files", "heads of pin sets",
+                "Root",
+                "Log",
+                "Head",
+                "trust files",
+                "heads of pin sets",
                 "SQLite",
             ] {
                 assert!(words.contains(expected), "{name}: {expected}: {words}");

@@ -118,16 +118,20 @@ fn a_version_shows_each_difference_with_its_decision_and_its_entry() {
         let newest = versions(&site).await.len();
         let page = version(&site, &reviewer, newest, "").await;
         let words = page.page(200);
-        for expected in ["since version", "1 replaced", "replaced notes.export", "evidence in", "1.1.0", "the version before"] {
+        for expected in
+            ["since version", "1 replaced", "replaced notes.export", "evidence in", "1.1.0", "the version before"]
+        {
             assert!(words.contains(expected), "{expected}: {words}");
         }
         assert!(page.body.contains("href=\"/decisions/"), "{words}");
         assert!(page.body.contains("decision</a>, <a href=\"/log/entries/"), "{words}");
 
-        let search = site.publish("com.example/notes", "1.2.0", &[r#"{"name":"wipe","inputSchema":{"type":"object"}}"#]).await;
+        let search =
+            site.publish("com.example/notes", "1.2.0", &[r#"{"name":"wipe","inputSchema":{"type":"object"}}"#]).await;
         assert_eq!(reviewer.vote(&search[0], "reject").await.status, 303);
         let pinset = reviewer.get("/pinsets/default").await;
-        let decision = pinset.body.split("href=\"/decisions/").nth(1).and_then(|rest| rest.split('"').next()).expect("a pin");
+        let decision =
+            pinset.body.split("href=\"/decisions/").nth(1).and_then(|rest| rest.split('"').next()).expect("a pin");
         let page = reviewer.get(&format!("/decisions/{decision}")).await;
         let mut fields = crate::pages_review::hidden(&page.body, "action=\"/pinsets/default/revocations\"");
         fields.push(("reason".to_owned(), "In doubt.".to_owned()));
@@ -135,15 +139,28 @@ fn a_version_shows_each_difference_with_its_decision_and_its_entry() {
         assert_eq!(reviewer.post("/pinsets/default/revocations", &fields).await.status, 303);
         let rows = versions(&site).await;
         let words = version(&site, &reviewer, newest + 1, "").await.page(200);
-        assert!(words.contains("1 rejected") && words.contains("rejected notes.wipe") && words.contains("was not pinned"), "{words}");
+        assert!(
+            words.contains("1 rejected") && words.contains("rejected notes.wipe") && words.contains("was not pinned"),
+            "{words}"
+        );
         let words = version(&site, &reviewer, newest + 2, "").await.page(200);
         assert!(words.contains("1 revoked") && words.contains("was pinned") && words.contains("then entry"), "{words}");
 
         // Any two versions, by number or digest, older to newer whichever page it is on.
-        for against in ["1".to_owned(), "v1".to_owned(), rows[0].set_sha256.to_string(), format!("sha256:{}", rows[0].set_sha256)] {
+        for against in
+            ["1".to_owned(), "v1".to_owned(), rows[0].set_sha256.to_string(), format!("sha256:{}", rows[0].set_sha256)]
+        {
             let words = version(&site, &reviewer, newest + 2, &format!("?against={against}")).await.page(200);
             assert!(words.contains("from version 1 to this one"), "{against}: {words}");
-            for expected in ["+1 pin", "1 revoked", "1 rejected", "alias notes bound", "another policy", "bound the alias", "the set itself"] {
+            for expected in [
+                "+1 pin",
+                "1 revoked",
+                "1 rejected",
+                "alias notes bound",
+                "another policy",
+                "bound the alias",
+                "the set itself",
+            ] {
                 assert!(words.contains(expected) || expected == "1 revoked", "{against}: {expected}: {words}");
             }
         }
@@ -159,7 +176,8 @@ fn a_version_shows_each_difference_with_its_decision_and_its_entry() {
         }
         reviewer.get(&format!("{VERSIONS}/{}", Sha256::of(b"no"))).await.page(404);
         // A pins document has no page of its own, and neither has another set's version.
-        let entry = site.app.moment().pin_set(&default_set()).expect("a set").document().aliases.values().next().cloned();
+        let entry =
+            site.app.moment().pin_set(&default_set()).expect("a set").document().aliases.values().next().cloned();
         reviewer.get(&format!("{VERSIONS}/{}", entry.expect("an alias").pins_sha256)).await.page(404);
         reviewer.get(&format!("/pinsets/other/versions/{}", rows[0].set_sha256)).await.page(404);
     });
@@ -186,7 +204,12 @@ fn many_differences_go_on_page_by_page_and_none_is_left_out() {
         let words = page.page(200);
         assert!(words.contains("230 rejected, alias many bound"), "{words}");
         assert!(words.contains("31 differences more"), "{words}");
-        assert!(page.body.contains(&format!("href=\"?against={before}&#38;from=200#h-diff\"")) || page.body.contains(&format!("href=\"?against={before}&amp;from=200#h-diff\"")), "{}", page.body);
+        assert!(
+            page.body.contains(&format!("href=\"?against={before}&#38;from=200#h-diff\""))
+                || page.body.contains(&format!("href=\"?against={before}&amp;from=200#h-diff\"")),
+            "{}",
+            page.body
+        );
         let rest = version(&site, &reviewer, newest, &format!("?against={before}&from=200")).await.page(200);
         let named = |words: &str| words.lines().filter(|line| line.starts_with("rejected many.t")).count();
         assert_eq!(named(&words) + named(&rest), 230);
@@ -200,7 +223,11 @@ fn a_version_that_was_swept_out_is_made_again_from_the_log() {
         let site = worked().await;
         let before: Vec<String> = {
             let reader = site.signed_in("auditor").await;
-            lines(&reader, VERSIONS).await.into_iter().map(|line| line.rsplit_once(' ').expect("a time").0.to_owned()).collect()
+            lines(&reader, VERSIONS)
+                .await
+                .into_iter()
+                .map(|line| line.rsplit_once(' ').expect("a time").0.to_owned())
+                .collect()
         };
         let rows = versions(&site).await;
         let kept = async |row: &SetVersion| {
@@ -223,7 +250,10 @@ fn a_version_that_was_swept_out_is_made_again_from_the_log() {
         let page = version(&site, &reader, 3, "").await;
         let words = page.page(200);
         assert!(words.contains("Made again from the log."), "{words}");
-        assert!(words.contains("alias notes bound") || words.contains("+1 pin") || words.contains("another policy"), "{words}");
+        assert!(
+            words.contains("alias notes bound") || words.contains("+1 pin") || words.contains("another policy"),
+            "{words}"
+        );
         assert!(!words.contains("As published"), "{words}");
         let words = version(&site, &reader, rows.len(), "").await.page(200);
         assert!(words.contains("1 replaced") && !words.contains("Made again"), "{words}");

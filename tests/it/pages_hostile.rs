@@ -99,7 +99,8 @@ fn hostile_text_is_inert_and_marked_on_every_page() {
             inert(&reviewer, &format!("/log/entries/{index}")).await;
         }
         let versions = inert(&reviewer, "/pinsets/default/versions").await;
-        let version = versions.split("href=\"/pinsets/default/versions/").nth(1).and_then(|rest| rest.split('"').next());
+        let version =
+            versions.split("href=\"/pinsets/default/versions/").nth(1).and_then(|rest| rest.split('"').next());
         let version = format!("/pinsets/default/versions/{}", version.expect("a version"));
         let hostile: String = form_urlencoded::byte_serialize(HOSTILE.as_bytes()).collect();
         for path in [&version, &format!("{version}?against={hostile}"), &format!("/log?find={hostile}")] {

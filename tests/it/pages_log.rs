@@ -3,9 +3,9 @@
 use countersign::{
     canon::Sha256,
     descriptor::{Kind, Listed},
+    event::{Event, ReviewerSet},
     log::{Proof, leaf_hash, note::Verifier},
     pinset::trust::Trust,
-    event::{Event, ReviewerSet},
     review::{Policy, ReviewerId},
     service::{Step, Stop, Work},
 };
@@ -158,10 +158,18 @@ fn each_type_of_entry_says_where_it_matters_today() {
             ("release-attested", 0, &["1.0.0 of com.example/notes", "nothing of this release waits", "no pin"]),
             ("release-attested", 1, &["1.1.0 of com.example/notes", "notes.export in default", "in force"]),
             ("alias-bound", 0, &["1 pin, 1 denied digest", "version 3 of default", "never another server"]),
-            ("decision", 0, &["superseded: another digest is approved by", "1.0.0", "Candidate", "version 4 of default"]),
+            (
+                "decision",
+                0,
+                &["superseded: another digest is approved by", "1.0.0", "Candidate", "version 4 of default"],
+            ),
             ("decision", 1, &["rejected by this entry; gateways block the digest", "who signed it, and on what"]),
             ("decision", 2, &["approved by this decision; it ends", "Supersedes", "ended at once", "First in version"]),
-            ("pinset-published", 0, &["nothing: it is the first", "gateways get a newer version", "After it version 2"]),
+            (
+                "pinset-published",
+                0,
+                &["nothing: it is the first", "gateways get a newer version", "After it version 2"],
+            ),
         ];
         for (kind, n, expected) in rows {
             let words = worked.page(&reviewer, kind, n).await;
@@ -169,7 +177,8 @@ fn each_type_of_entry_says_where_it_matters_today() {
                 assert!(words.contains(expected), "{kind} {n}: {expected}: {words}");
             }
         }
-        let (newest, _) = worked.leaves.iter().enumerate().rfind(|(_, (kind, _))| kind == "pinset-published").expect("one");
+        let (newest, _) =
+            worked.leaves.iter().enumerate().rfind(|(_, (kind, _))| kind == "pinset-published").expect("one");
         let words = said(reviewer.get(&format!("/log/entries/{newest}")).await);
         assert!(words.contains("gateways get this version; its head is good until"), "{words}");
         // Whoever only reads sees no candidates.
@@ -189,10 +198,13 @@ fn an_authority_that_ended_and_what_it_held_are_on_their_entries() {
         let answer = admin.post(&format!("/settings/authorities/{authority}"), &fields).await;
         assert_eq!(answer.status, 303, "{}", answer.body);
         let leaves = leaves(&worked.site).await;
-        let (index, (kind, _)) = leaves.iter().enumerate().rfind(|(_, (kind, _))| kind != "pinset-published").expect("one");
+        let (index, (kind, _)) =
+            leaves.iter().enumerate().rfind(|(_, (kind, _))| kind != "pinset-published").expect("one");
         assert_eq!(kind, "authority-revoked");
         let words = said(reviewer.get(&format!("/log/entries/{index}")).await);
-        for expected in ["over com.example", "granted by entry", "Holds today", "notes.export in default", "First in version"] {
+        for expected in
+            ["over com.example", "granted by entry", "Holds today", "notes.export in default", "First in version"]
+        {
             assert!(words.contains(expected), "{expected}: {words}");
         }
         let words = worked.page(&reviewer, "authority-granted", 0).await;
@@ -221,7 +233,10 @@ fn the_proof_of_a_page_holds_and_can_be_followed_by_hand() {
             let size = proof.verify(leaf, &log).expect("holds").size;
             let page = reader.get(&format!("/log/entries/{index}")).await;
             let words = said(reader.get(&format!("/log/entries/{index}")).await);
-            assert!(words.contains(&format!("Proved under the checkpoint of {size} entries signed by pins.example")), "{words}");
+            assert!(
+                words.contains(&format!("Proved under the checkpoint of {size} entries signed by pins.example")),
+                "{words}"
+            );
             for hash in &proof.hashes {
                 assert!(page.body.contains(&format!("sha256:{hash}")), "{index}: the way has each hash of the proof");
             }
@@ -274,7 +289,10 @@ fn a_search_that_was_cut_off_does_not_pretend_to_be_whole() {
         let from = size - 10_000;
         assert!(from < 1_000, "as pages write it");
         assert!(words.contains("None of this type so far."), "{words}");
-        assert!(words.contains(&format!("Nothing from entry {from} on is one; older entries were not looked at.")), "{words}");
+        assert!(
+            words.contains(&format!("Nothing from entry {from} on is one; older entries were not looked at.")),
+            "{words}"
+        );
         assert!(words.contains("Older entries were not."), "{words}");
         assert!(words.contains("Look further back"), "{words}");
         let words = reader.get(&format!("/log?type=registry-created&before={}", size - 10_000)).await.page(200);

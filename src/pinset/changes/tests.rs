@@ -303,7 +303,10 @@ fn what_a_set_says_beside_its_pins_is_compared_too() {
     let other = set(&|set| set.name = word("prod"));
     assert_eq!(between(&old.set, &other, &documents), Err(Incomparable::OtherSet));
     let strange = set(&|set| set.registry = "other.example".into());
-    assert!(between(&old.set, &strange, &documents).is_ok_and(|changes| changes.len() == 1), "its documents are the same");
+    assert!(
+        between(&old.set, &strange, &documents).is_ok_and(|changes| changes.len() == 1),
+        "its documents are the same"
+    );
 }
 
 #[test]

@@ -104,9 +104,10 @@ pub(super) fn groups(changes: &[Change<'_>], from: usize, limit: usize, now: Tim
     let mut groups: Vec<(String, ChangeGroup)> = Vec::new();
     for change in changes.iter().skip(from).take(limit) {
         let (key, title) = match change {
-            Change::Bound(alias, _) | Change::Unbound(alias, _) | Change::Rebound(alias, _) | Change::Under(alias, _) => {
-                (alias.to_string(), html!("<b class=\"mono\">", (alias), "</b>"))
-            }
+            Change::Bound(alias, _)
+            | Change::Unbound(alias, _)
+            | Change::Rebound(alias, _)
+            | Change::Under(alias, _) => (alias.to_string(), html!("<b class=\"mono\">", (alias), "</b>")),
             _ => (String::new(), html!("<b>the set itself</b>")),
         };
         if groups.last().is_none_or(|(last, _)| *last != key) {
@@ -153,7 +154,12 @@ fn row(change: &Change<'_>, now: Timestamp) -> ChangeRow {
         Change::Rebound(_, pair) => ChangeRow {
             sign: odd("rebound"),
             what: "the alias".into(),
-            detail: html!([label::mono(pair.old.as_str())], " → ", [label::mono(pair.new.as_str())], ": no rule of this registry does that"),
+            detail: html!(
+                [label::mono(pair.old.as_str())],
+                " → ",
+                [label::mono(pair.new.as_str())],
+                ": no rule of this registry does that"
+            ),
             links: Html::new(),
         },
         Change::Under(_, under) => under_row(under, now),
@@ -174,7 +180,9 @@ fn under_row(under: &Under<'_>, now: Timestamp) -> ChangeRow {
     };
     match under {
         Under::Added(pin) => of_pin(added("pinned"), pin, html!([digest(pin.digests.digest())], [until(pin)])),
-        Under::Removed(pin) => of_pin(removed("gone"), pin, html!([digest(pin.digests.digest())], ": neither replaced nor denied")),
+        Under::Removed(pin) => {
+            of_pin(removed("gone"), pin, html!([digest(pin.digests.digest())], ": neither replaced nor denied"))
+        }
         Under::Replaced(Pair { old, new }) => {
             let detail = html!([digest(old.digests.digest())], " → ", [digest(new.digests.digest())], [until(new)]);
             of_pin(changed("replaced"), new, detail)
@@ -184,7 +192,11 @@ fn under_row(under: &Under<'_>, now: Timestamp) -> ChangeRow {
         }
         Under::Moved(Pair { old, new }) => {
             let (old, now) = (attestation(old.evidence), attestation(new.evidence));
-            of_pin(changed("evidence"), new, html!("the same digest rests on ", [now], " instead of ", [old], [until(new)]))
+            of_pin(
+                changed("evidence"),
+                new,
+                html!("the same digest rests on ", [now], " instead of ", [old], [until(new)]),
+            )
         }
         Under::Ends(Pair { old, new }) => {
             let mut detail = html!("the same digest ", [digest(new.digests.digest())], " ends ");
@@ -195,7 +207,11 @@ fn under_row(under: &Under<'_>, now: Timestamp) -> ChangeRow {
         Under::Altered(Pair { new, .. }) => of_pin(
             odd("altered"),
             new,
-            html!("the same digest ", [digest(new.digests.digest())], " with something else about it: no decision does that"),
+            html!(
+                "the same digest ",
+                [digest(new.digests.digest())],
+                " with something else about it: no decision does that"
+            ),
         ),
         Under::TakenAway(pin, denial) => {
             let mut row = denied(denial, "was pinned");
@@ -234,9 +250,12 @@ fn evidence(id: Sha256, pair: Pair<Option<&PinEvidence>>) -> ChangeRow {
         (None, Some(new)) => (added("evidence in"), new),
         (Some(old), None) => (removed("evidence out"), old),
         (Some(_), Some(new)) => (odd("evidence altered"), new),
-        (None, None) => return ChangeRow { sign: Html::new(), what: Html::new(), detail: Html::new(), links: Html::new() },
+        (None, None) => {
+            return ChangeRow { sign: Html::new(), what: Html::new(), detail: Html::new(), links: Html::new() };
+        }
     };
-    let mut detail = html!("<a href=\"/releases/", (&by.release), "\">", [label::version(by.version.as_str(), "")], "</a> ");
+    let mut detail =
+        html!("<a href=\"/releases/", (&by.release), "\">", [label::version(by.version.as_str(), "")], "</a> ");
     detail.safe(&Level::from(by.level));
     ChangeRow { sign, what: attestation(id), detail, links: label::entry(by.log_index) }
 }

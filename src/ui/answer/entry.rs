@@ -70,7 +70,11 @@ pub(super) async fn show(
 }
 
 /// The leaf's bytes, to be kept.
-pub(super) async fn leaf(State(web): State<Web>, Reader(_): Reader, Path(index): Path<u64>) -> Result<Response, Problem> {
+pub(super) async fn leaf(
+    State(web): State<Web>,
+    Reader(_): Reader,
+    Path(index): Path<u64>,
+) -> Result<Response, Problem> {
     let (_, bytes) = entry(&web, index).await?;
     file("application/json", &format!("entry-{index}.json"), bytes)
 }
@@ -126,7 +130,8 @@ fn commands(web: &Web, index: u64, event: &Event) -> Vec<(&'static str, String)>
         Readers::Anonymous => "",
         Readers::Token => "-H \"Authorization: Bearer $COUNTERSIGN_TOKEN\" ",
     };
-    let get = |what: &str, name: &str| format!("curl -fsS {token}{url}/log/entries/{index}/{what} -o entry-{index}.{name}");
+    let get =
+        |what: &str, name: &str| format!("curl -fsS {token}{url}/log/entries/{index}/{what} -o entry-{index}.{name}");
     let mut commands = vec![
         ("The leaf, byte for byte:", get("leaf", "json")),
         ("The proof of it:", get("proof", "tlog-proof")),
@@ -175,8 +180,9 @@ pub(super) fn refers(event: &Event, bytes: &[u8], state: &Fold) -> Html {
             }
             html
         }
-        Event::ReleaseAttested(evidence) | Event::EvidenceAttached(evidence) => granted(&evidence.authority)
-            .map_or_else(Html::new, |entry| html!("by the authority of ", [entry])),
+        Event::ReleaseAttested(evidence) | Event::EvidenceAttached(evidence) => {
+            granted(&evidence.authority).map_or_else(Html::new, |entry| html!("by the authority of ", [entry]))
+        }
         Event::AuthorityRevoked(revoked) => {
             granted(&revoked.authority).map_or_else(Html::new, |entry| html!("it was granted by ", [entry]))
         }

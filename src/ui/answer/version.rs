@@ -124,7 +124,14 @@ fn note(past: Option<&Past>) -> Option<Note> {
              a page. Its digest and its entry stay; whoever has the documents can compare them with the digest.",
         ),
     };
-    Some(Note { tone: Tone::Plain, symbol: "info", headline: headline.to_owned(), detail: detail.into(), link: None, alert: false })
+    Some(Note {
+        tone: Tone::Plain,
+        symbol: "info",
+        headline: headline.to_owned(),
+        detail: detail.into(),
+        link: None,
+        alert: false,
+    })
 }
 
 fn kept(set: &SetName, past: &Past) -> Kept {
@@ -135,8 +142,7 @@ fn kept(set: &SetName, past: &Past) -> Kept {
         href: format!("/servers/{}", entry.server),
         pins: Short::hash("pins digest", entry.pins_sha256),
         size: Count(entry.pins_size),
-        document: (!past.made_again)
-            .then(|| Link { href: raw(entry.pins_sha256), words: "As published".to_owned() }),
+        document: (!past.made_again).then(|| Link { href: raw(entry.pins_sha256), words: "As published".to_owned() }),
     };
     Kept {
         policy: Short::hash("policy digest", past.document.policy_sha256),
@@ -173,7 +179,9 @@ fn differences(history: &History, asked: &Asked, error: Option<&str>, now: Times
     };
     match history.between(old, new) {
         None => shown.line = "It can’t be said: one of the two is not kept.".into(),
-        Some(Err(Incomparable::Missing(_))) => shown.line = "It can’t be said: pins of one of the two are not kept.".into(),
+        Some(Err(Incomparable::Missing(_))) => {
+            shown.line = "It can’t be said: pins of one of the two are not kept.".into()
+        }
         Some(Err(why)) => shown.line = html!("It can’t be said: ", (why), "."),
         Some(Ok(changes)) => {
             shown.line = changes::line(&changes);

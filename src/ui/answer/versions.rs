@@ -75,7 +75,9 @@ fn row(set: &SetName, history: &History, place: usize, now: Timestamp) -> Option
     let (changed, entries) = match (before, history.between(place + 1, place)) {
         (None, _) => ("the first: nothing before it".into(), Html::new()),
         (Some(_), Some(Ok(changes))) => (changes::line(&changes), entries(&changes)),
-        (Some(before), why) => (unknown(why.is_some_and(|why| why != Err(Incomparable::OtherSet))), between(before, row)),
+        (Some(before), why) => {
+            (unknown(why.is_some_and(|why| why != Err(Incomparable::OtherSet))), between(before, row))
+        }
     };
     Some(VersionRow {
         version: Count(row.version),
@@ -90,7 +92,11 @@ fn row(set: &SetName, history: &History, place: usize, now: Timestamp) -> Option
 
 /// The documents are there and too many, or aren't.
 fn unknown(there: bool) -> Html {
-    let words = if there { "too much for a list; its page says it" } else { "not kept, and the log is too long to make it again here" };
+    let words = if there {
+        "too much for a list; its page says it"
+    } else {
+        "not kept, and the log is too long to make it again here"
+    };
     html!("<span class=\"mut\">", (words), "</span>")
 }
 
@@ -99,7 +105,8 @@ fn entries(changes: &[crate::pinset::changes::Change<'_>]) -> Html {
     let all = changes::entries(changes);
     let mut html = Html::new();
     for (n, index) in all.iter().take(NAMED).enumerate() {
-        html.tag(if n > 0 { ", " } else { "" }).html(&label::link(&format!("/log/entries/{index}"), &Count(*index).to_string()));
+        html.tag(if n > 0 { ", " } else { "" })
+            .html(&label::link(&format!("/log/entries/{index}"), &Count(*index).to_string()));
     }
     if all.len() > NAMED {
         html.tag(" and ").show(Count((all.len() - NAMED) as u64)).tag(" more");

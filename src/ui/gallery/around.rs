@@ -163,7 +163,8 @@ pub(super) fn the_log_says_in_words_what_each_entry_did() {
     };
     page("log-cut", &frame("Log", Section::Log, Keys::List), &cut);
     let hash = |seed: &[u8]| Short::hash("hash", Sha256::of(seed));
-    let step = |level, side, seed: &[u8]| PathRow { level, side, sibling: hash(seed), node: hash(&[seed, b"n"].concat()) };
+    let step =
+        |level, side, seed: &[u8]| PathRow { level, side, sibling: hash(seed), node: hash(&[seed, b"n"].concat()) };
     let entry = LogEntryPage {
         index: Count(74_000),
         size: Count(74_002),
@@ -230,7 +231,12 @@ pub(super) fn versions_say_what_they_changed() {
         lead: "412 so far, each as gateways got it. The log says which entry published it.".to_owned(),
         rows: vec![
             row(412, "11-30T10:21", "+2 pins, 1 revoked".into(), html!([entry(73_410)], ", ", [entry(73_411)])),
-            row(411, "11-30T08:31", html!("+12 pins, alias <span class=\"mono\">notes</span> bound"), html!([entry(73_399)], ", ", [entry(73_400)], ", ", [entry(73_401)], " and 9 more")),
+            row(
+                411,
+                "11-30T08:31",
+                html!("+12 pins, alias <span class=\"mono\">notes</span> bound"),
+                html!([entry(73_399)], ", ", [entry(73_400)], ", ", [entry(73_401)], " and 9 more"),
+            ),
             row(410, "11-03T11:20", "22 held, another policy".into(), entry(72_118)),
             row(1, "01-12T09:00", "the first: nothing before it".into(), Html::new()),
         ],
@@ -274,8 +280,20 @@ pub(super) fn versions_say_what_they_changed() {
                 ChangeGroup {
                     title: html!("<b class=\"mono\">notes</b>"),
                     rows: vec![
-                        change("plus", "+", "pinned", "notes.export_all_journal_lines_between_two_booking_dates", html!([shown("e")], ", 2-of-2, until 29 May 2027")),
-                        change("", "~", "replaced", "notes.tag", html!([shown("t")], " → ", [shown("u")], ", 1-of-1, until 29 May 2027")),
+                        change(
+                            "plus",
+                            "+",
+                            "pinned",
+                            "notes.export_all_journal_lines_between_two_booking_dates",
+                            html!([shown("e")], ", 2-of-2, until 29 May 2027"),
+                        ),
+                        change(
+                            "",
+                            "~",
+                            "replaced",
+                            "notes.tag",
+                            html!([shown("t")], " → ", [shown("u")], ", 1-of-1, until 29 May 2027"),
+                        ),
                         change("minus", "−", "gone", "notes.old", html!([shown("o")], ": neither replaced nor denied")),
                         change("odd", "!", "altered", "notes.odd", html!([shown("o")])),
                         revoked,

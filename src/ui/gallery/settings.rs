@@ -249,23 +249,52 @@ pub(super) fn health_is_told_part_by_part() {
             alert: false,
         }],
         sections: vec![
-            section("writes", "Writing", Light::Good, "Decisions and releases are recorded.", Body::List(vec![
-                ("Log", "74,002 entries, the last written 10:40 UTC".into()),
-                ("Queue", "up to 1,024 writes wait for their turn; the next is told to come back".into()),
-            ])),
-            section("anchor", "Anchor", Light::Bad, "There is none, so an old copy would not be noticed.", Body::List(vec![
-                ("Where", html!("<code>/var/lib/countersign/anchor</code>, inside the data directory")),
-            ])),
-            section("heads", "Heads", Light::Care, "1 head is late: it is not being signed anew.", Body::Table {
-                caption: "Signed heads",
-                columns: vec!["Pin set", "Version", "Good until"],
-                rows: vec![vec![html!("<a href=\"/pinsets/default\">default</a>"), "412".into(), "11:21, in 41 min".into()]],
-            }),
-            section("keys", "Keys", Light::Unknown, "Trust file 1, epoch 1.", Body::Table {
-                caption: "Keys of the trust file",
-                columns: vec!["Key", "Id"],
-                rows: vec![vec![html!("<b>Root</b>"), key(b"root")], vec![html!("<b>Log</b>"), key(b"log")]],
-            }),
+            section(
+                "writes",
+                "Writing",
+                Light::Good,
+                "Decisions and releases are recorded.",
+                Body::List(vec![
+                    ("Log", "74,002 entries, the last written 10:40 UTC".into()),
+                    ("Queue", "up to 1,024 writes wait for their turn; the next is told to come back".into()),
+                ]),
+            ),
+            section(
+                "anchor",
+                "Anchor",
+                Light::Bad,
+                "There is none, so an old copy would not be noticed.",
+                Body::List(vec![(
+                    "Where",
+                    html!("<code>/var/lib/countersign/anchor</code>, inside the data directory"),
+                )]),
+            ),
+            section(
+                "heads",
+                "Heads",
+                Light::Care,
+                "1 head is late: it is not being signed anew.",
+                Body::Table {
+                    caption: "Signed heads",
+                    columns: vec!["Pin set", "Version", "Good until"],
+                    rows: vec![vec![
+                        html!("<a href=\"/pinsets/default\">default</a>"),
+                        "412".into(),
+                        "11:21, in 41 min".into(),
+                    ]],
+                },
+            ),
+            section(
+                "keys",
+                "Keys",
+                Light::Unknown,
+                "Trust file 1, epoch 1.",
+                Body::Table {
+                    caption: "Keys of the trust file",
+                    columns: vec!["Key", "Id"],
+                    rows: vec![vec![html!("<b>Root</b>"), key(b"root")], vec![html!("<b>Log</b>"), key(b"log")]],
+                },
+            ),
         ],
     };
     let html = page("settings-registry", &frame("Health of the registry", Section::Settings, Keys::Few), &health);

@@ -60,7 +60,10 @@ impl About<'_> {
                 let mut rows = Vec::new();
                 if let Some(authority) = self.moment.state.authority(&revoked.authority) {
                     let scope = label::mono(&authority.facts.scope.to_string());
-                    rows.push(("Authority", html!("over ", [scope], ", granted by ", [label::entry(authority.log_index)])));
+                    rows.push((
+                        "Authority",
+                        html!("over ", [scope], ", granted by ", [label::entry(authority.log_index)]),
+                    ));
                 }
                 rows.extend(self.withdrawn(conn, revoked.since).await?);
                 Ok(rows)
@@ -97,7 +100,8 @@ impl About<'_> {
             ]),
             Event::KeyActivated(activated) => {
                 let registry = self.moment.state.registry();
-                let signs = registry.is_some_and(|registry| registry.keys.logs.iter().any(|log| log.key == activated.key));
+                let signs =
+                    registry.is_some_and(|registry| registry.keys.logs.iter().any(|log| log.key == activated.key));
                 Ok(vec![
                     ("Key", shown(&Short::key(activated.key.0))),
                     ("Today", force(signs, "the trust file doesn’t name it any more")),
@@ -106,10 +110,21 @@ impl About<'_> {
             Event::EpochStarted(started) => {
                 let mut rows = vec![
                     ("Name", label::mono(&started.origin)),
-                    ("Goes on from", html!([label::mono(&started.continues.origin)], ", ", (Count(started.continues.size)), " entries")),
+                    (
+                        "Goes on from",
+                        html!(
+                            [label::mono(&started.continues.origin)],
+                            ", ",
+                            (Count(started.continues.size)),
+                            " entries"
+                        ),
+                    ),
                 ];
                 if let Some(given_up) = started.continues.abandoned {
-                    rows.push(("Given up", html!("what that had beyond them, up to ", (Count(given_up.size)), " entries")));
+                    rows.push((
+                        "Given up",
+                        html!("what that had beyond them, up to ", (Count(given_up.size)), " entries"),
+                    ));
                 }
                 rows.push(("Today", self.trust(started.trust.version)));
                 Ok(rows)
@@ -167,10 +182,17 @@ impl About<'_> {
     async fn evidence(&self, conn: &mut Conn, evidence: &Evidence, further: bool) -> Result<Vec<Row>, StoreError> {
         let release = format!("/releases/{}", evidence.release);
         let mut rows = vec![
-            ("Release", html!(
-                "<a href=\"", (&release), "\">", [label::version(evidence.version.as_str(), evidence.variant.as_str())],
-                "</a> of ", [label::link(&format!("/servers/{}", evidence.server), evidence.server.as_str())]
-            )),
+            (
+                "Release",
+                html!(
+                    "<a href=\"",
+                    (&release),
+                    "\">",
+                    [label::version(evidence.version.as_str(), evidence.variant.as_str())],
+                    "</a> of ",
+                    [label::link(&format!("/servers/{}", evidence.server), evidence.server.as_str())]
+                ),
+            ),
             ("Attestation", document("attestation", evidence.attestation, "as received")),
             ("Level", Level::from(evidence.level).word().into()),
         ];
@@ -190,7 +212,9 @@ impl About<'_> {
             let waiting = candidates.iter().filter(|row| row.state == Stage::Pending).count() as u64;
             let words = match waiting {
                 0 => "nothing of this release waits".into(),
-                n => html!("<a href=\"", (release), "\">", (count(n, "candidate", "candidates")), "</a> of this release"),
+                n => {
+                    html!("<a href=\"", (release), "\">", (count(n, "candidate", "candidates")), "</a> of this release")
+                }
             };
             rows.push(("Waits for review", words));
         }
@@ -332,27 +356,44 @@ impl About<'_> {
             ("Version", label::link(&page(published.set_sha256), "what it says, and what changed")),
         ];
         let before = conn.set_versions(set, published.version, 1).await?.pop();
-        rows.push(("Before it", match &before {
-            Some(row) => html!([label::link(&page(row.set_sha256), &number(row.version))], ", ", [label::entry(row.log_index)]),
-            None => "nothing: it is the first".into(),
-        }));
+        rows.push((
+            "Before it",
+            match &before {
+                Some(row) => html!(
+                    [label::link(&page(row.set_sha256), &number(row.version))],
+                    ", ",
+                    [label::entry(row.log_index)]
+                ),
+                None => "nothing: it is the first".into(),
+            },
+        ));
         let after = conn.set_version(set, published.version + 1).await?;
-        rows.push(("After it", match &after {
-            Some(row) => html!([label::link(&page(row.set_sha256), &number(row.version))], ", ", [label::entry(row.log_index)]),
-            None => "nothing yet".into(),
-        }));
-        rows.push(("Today", match (after, self.moment.heads.get(set)) {
-            (Some(_), _) => "gateways get a newer version".into(),
-            (None, Some(head)) if head.version == published.version && head.expires > self.now => {
-                let mut html = html!("gateways get this version; its head is good until ");
-                html.safe(&when::minute(head.expires, self.now)).tag(" UTC");
-                html
-            }
-            (None, Some(head)) if head.version == published.version => {
-                "it is the newest, but its head ran out: gateways let nothing through".into()
-            }
-            (None, _) => "it is the newest; gateways don’t get it yet".into(),
-        }));
+        rows.push((
+            "After it",
+            match &after {
+                Some(row) => html!(
+                    [label::link(&page(row.set_sha256), &number(row.version))],
+                    ", ",
+                    [label::entry(row.log_index)]
+                ),
+                None => "nothing yet".into(),
+            },
+        ));
+        rows.push((
+            "Today",
+            match (after, self.moment.heads.get(set)) {
+                (Some(_), _) => "gateways get a newer version".into(),
+                (None, Some(head)) if head.version == published.version && head.expires > self.now => {
+                    let mut html = html!("gateways get this version; its head is good until ");
+                    html.safe(&when::minute(head.expires, self.now)).tag(" UTC");
+                    html
+                }
+                (None, Some(head)) if head.version == published.version => {
+                    "it is the newest, but its head ran out: gateways let nothing through".into()
+                }
+                (None, _) => "it is the newest; gateways don’t get it yet".into(),
+            },
+        ));
         Ok(rows)
     }
 
@@ -360,18 +401,22 @@ impl About<'_> {
     async fn first(&self, conn: &mut Conn, set: &SetName) -> Result<Html, StoreError> {
         Ok(match conn.set_version_from(set, self.index).await? {
             Some(row) => html!(
-                "<a href=\"/pinsets/", (set), "/versions/", (row.set_sha256), "\">version ", (Count(row.version)),
-                "</a> of ", (set), ", ", [label::entry(row.log_index)]
+                "<a href=\"/pinsets/",
+                (set),
+                "/versions/",
+                (row.set_sha256),
+                "\">version ",
+                (Count(row.version)),
+                "</a> of ",
+                (set),
+                ", ",
+                [label::entry(row.log_index)]
             ),
             None => "no version yet".into(),
         })
     }
 
-    async fn first_of<'a>(
-        &self,
-        conn: &mut Conn,
-        sets: impl Iterator<Item = &'a SetName>,
-    ) -> Result<Html, StoreError> {
+    async fn first_of<'a>(&self, conn: &mut Conn, sets: impl Iterator<Item = &'a SetName>) -> Result<Html, StoreError> {
         let mut firsts = Vec::new();
         for (n, set) in sets.enumerate() {
             firsts.push(if n < NAMED { self.first(conn, set).await? } else { Html::new() });

@@ -43,14 +43,12 @@ fn writes(app: &App, last: Timestamp, now: Timestamp) -> Section {
     let mut entry = Html::new();
     entry.show(Count(app.moment().checkpoint.size)).tag(" entries, the last written ");
     entry.safe(&when::minute(last, now)).tag(" UTC");
-    let waiting = html!("up to ", (Count(app.limits().write_queue as u64)), " writes wait for their turn; the next is told to come back");
-    Section {
-        id: "writes",
-        title: "Writing",
-        light,
-        lead,
-        body: Body::List(vec![("Log", entry), ("Queue", waiting)]),
-    }
+    let waiting = html!(
+        "up to ",
+        (Count(app.limits().write_queue as u64)),
+        " writes wait for their turn; the next is told to come back"
+    );
+    Section { id: "writes", title: "Writing", light, lead, body: Body::List(vec![("Log", entry), ("Queue", waiting)]) }
 }
 
 fn anchored(app: &App, anchor: &AnchorHealth, who: &Principal) -> Section {
@@ -62,7 +60,9 @@ fn anchored(app: &App, anchor: &AnchorHealth, who: &Principal) -> Section {
             let ahead = count(held.size - size, "entry", "entries");
             (Light::Bad, html!("It is ", (ahead), " ahead of the log: this is an old copy."))
         }
-        (_, true) => (Light::Care, "It lies in the data directory: a restore of the whole directory is not noticed.".into()),
+        (_, true) => {
+            (Light::Care, "It lies in the data directory: a restore of the whole directory is not noticed.".into())
+        }
         (_, false) => (Light::Good, "A restored older database is noticed, and refuses to append.".into()),
     };
     let held = match &anchor.held {
@@ -85,10 +85,13 @@ fn anchored(app: &App, anchor: &AnchorHealth, who: &Principal) -> Section {
     };
     let mut rows = vec![("Holds", held), ("Log", html!((Count(size)), " entries"))];
     let place = if anchor.inside_data { "inside the data directory" } else { "outside the data directory" };
-    rows.push(("Where", match who.may_administer() {
-        true => html!("<code>", (&anchor.place), "</code>, ", (place)),
-        false => place.into(),
-    }));
+    rows.push((
+        "Where",
+        match who.may_administer() {
+            true => html!("<code>", (&anchor.place), "</code>, ", (place)),
+            false => place.into(),
+        },
+    ));
     rows.push(("Notices", match anchor.inside_data {
         true => html!(
             "an older database put in place of a newer one; not a restore of the whole directory, which brings the anchor \
@@ -106,15 +109,20 @@ fn heads(app: &App, now: Timestamp) -> Section {
     let (light, lead) = match (over, late) {
         (0, 0) => {
             let next = app.resign_due();
-            let mut lead = html!((count(moment.heads.len() as u64, "head", "heads")), ", signed anew in time; the next ");
+            let mut lead =
+                html!((count(moment.heads.len() as u64, "head", "heads")), ", signed anew in time; the next ");
             match next > now {
                 true => lead.safe(&when::clock(next, now)).tag(" UTC."),
                 false => lead.tag("now."),
             };
             (Light::Good, lead)
         }
-        (0, late) => (Light::Care, html!((count(late, "head is", "heads are")), " late: they are not being signed anew.")),
-        (over, _) => (Light::Bad, html!((count(over, "head", "heads")), " ran out: gateways of that set let nothing through.")),
+        (0, late) => {
+            (Light::Care, html!((count(late, "head is", "heads are")), " late: they are not being signed anew."))
+        }
+        (over, _) => {
+            (Light::Bad, html!((count(over, "head", "heads")), " ran out: gateways of that set let nothing through."))
+        }
     };
     let row = |head: &crate::store::Head| {
         let name = html!("<a href=\"/pinsets/", (&head.pinset), "\">", (&head.pinset), "</a>");
@@ -164,8 +172,12 @@ fn keys(app: &App, now: Timestamp) -> Section {
             let (version, epoch) = registry.unwrap_or_default();
             (Light::Good, html!("Trust file ", (version), ", epoch ", (epoch), ": gateways go by these keys."))
         }
-        (0, later) => (Light::Care, html!((count(later, "key", "keys")), " that will sign are not on this machine yet.")),
-        (missing, _) => (Light::Bad, html!((count(missing, "key", "keys")), " that must sign now are not on this machine.")),
+        (0, later) => {
+            (Light::Care, html!((count(later, "key", "keys")), " that will sign are not on this machine yet."))
+        }
+        (missing, _) => {
+            (Light::Bad, html!((count(missing, "key", "keys")), " that must sign now are not on this machine."))
+        }
     };
     let row = |key: &KeyStatus| {
         let (what, signs) = match key.kind {
@@ -195,10 +207,16 @@ fn stored(app: &App) -> Section {
     let (walk, size) = (app.rechecked(), app.moment().checkpoint.size);
     let (light, lead) = match walk.passes {
         0 => (Light::Unknown, "They are being read again for the first time since this server started.".into()),
-        n => (Light::Good, html!("They were read again, whole, ", (count(n, "time", "times")), " and hash to the signed root.")),
+        n => (
+            Light::Good,
+            html!("They were read again, whole, ", (count(n, "time", "times")), " and hash to the signed root."),
+        ),
     };
     let place = html!((Count(walk.leaves)), " of ", (Count(size)), " entries in this round");
-    let rows = vec![("Now at", place), ("Finds", "a bit that flipped in the database; the registry then turns read-only".into())];
+    let rows = vec![
+        ("Now at", place),
+        ("Finds", "a bit that flipped in the database; the registry then turns read-only".into()),
+    ];
     Section { id: "stored", title: "Stored entries", light, lead, body: Body::List(rows) }
 }
 

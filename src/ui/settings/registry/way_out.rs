@@ -11,7 +11,11 @@ use crate::{
 /// What happened, what it means, and the way out.
 pub(super) fn note(reason: &ReadOnly) -> Note {
     let headline = "Nothing is written or signed until this is solved.".to_owned();
-    let detail = html!([what(reason)], " Until then gateways go on with the last head, and stop when it runs out. ", [next(reason)]);
+    let detail = html!(
+        [what(reason)],
+        " Until then gateways go on with the last head, and stop when it runs out. ",
+        [next(reason)]
+    );
     Note { tone: Tone::Bad, symbol: "rejected", headline, detail, link: None, alert: false }
 }
 
@@ -19,13 +23,19 @@ pub(super) fn note(reason: &ReadOnly) -> Note {
 pub(super) fn what(reason: &ReadOnly) -> Html {
     use crate::ui::figure::Count;
     match reason {
-        ReadOnly::NoAnchor => "The anchor is missing, so nobody can tell whether this database is the newest copy.".into(),
+        ReadOnly::NoAnchor => {
+            "The anchor is missing, so nobody can tell whether this database is the newest copy.".into()
+        }
         ReadOnly::Behind { size, anchored } => html!(
-            "The log here has ", (Count(*size)), " entries, and a checkpoint of ", (Count(*anchored)),
+            "The log here has ",
+            (Count(*size)),
+            " entries, and a checkpoint of ",
+            (Count(*anchored)),
             " was served: this is an old copy."
         ),
         ReadOnly::Fork(size) => html!(
-            "The log here differs from the checkpoint of ", (Count(*size)),
+            "The log here differs from the checkpoint of ",
+            (Count(*size)),
             " that was served: it is another log under the same key."
         ),
         ReadOnly::Damaged(why) => html!("What is stored contradicts itself: ", (why), "."),
@@ -51,9 +61,13 @@ fn next(reason: &ReadOnly) -> Html {
             "Keep both checkpoints: together they prove it. Restore the database that the served one belongs to, and find \
              out who wrote the other."
         ),
-        ReadOnly::Damaged(_) => html!("Restore the newest backup and start again: opening reads and hashes the whole log."),
+        ReadOnly::Damaged(_) => {
+            html!("Restore the newest backup and start again: opening reads and hashes the whole log.")
+        }
         ReadOnly::NoKey { .. } => {
-            html!("Put the key’s file into the directory of keys and start again; a new key would make this another registry.")
+            html!(
+                "Put the key’s file into the directory of keys and start again; a new key would make this another registry."
+            )
         }
         ReadOnly::Unusable(_) => html!("Look at the file’s disk and permissions, then start the server again."),
     }
