@@ -262,7 +262,7 @@ fn each_change_of_pins_and_denials_has_its_name() {
         ("a pin gone", (vec![one.clone()], vec![]), (vec![], vec![]), "removed, evidence"),
         ("another digest", (vec![one.clone()], vec![]), (vec![two.clone()], vec![]), "replaced"),
         ("a second digest", (vec![one.clone()], vec![]), (vec![one.clone(), two.clone()], vec![]), "added"),
-        ("an overlap", (vec![one.clone()], vec![]), (vec![cut.clone(), two.clone()], vec![]), "ends, added"),
+        ("an overlap", (vec![one.clone()], vec![]), (vec![cut, two.clone()], vec![]), "ends, added"),
         ("another variant", (vec![one.clone()], vec![]), (vec![one.clone(), german], vec![]), "added"),
         ("approved again", (vec![one.clone()], vec![]), (vec![renewed], vec![]), "renewed"),
         ("on other evidence", (vec![one.clone()], vec![]), (vec![moved], vec![]), "moved, evidence, evidence"),
@@ -317,7 +317,8 @@ fn a_document_that_is_missing_or_another_sets_is_no_difference() {
     assert_eq!(needed(&old.set, &old.set), BTreeSet::new());
     let half = documents([&old, &old]);
     assert_eq!(between(&old.set, &new.set, &half), Err(Incomparable::Missing(missing)));
-    let strays: [(&str, &dyn Fn(&mut PinsDocument)); 5] = [
+    type Stray<'a> = (&'a str, &'a dyn Fn(&mut PinsDocument));
+    let strays: [Stray<'_>; 5] = [
         ("another registry's", &|document| document.registry = "other.example".into()),
         ("another set's", &|document| document.set = word("prod")),
         ("another alias's", &|document| document.alias = word("other")),

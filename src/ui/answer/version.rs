@@ -180,7 +180,7 @@ fn differences(history: &History, asked: &Asked, error: Option<&str>, now: Times
     match history.between(old, new) {
         None => shown.line = "It can’t be said: one of the two is not kept.".into(),
         Some(Err(Incomparable::Missing(_))) => {
-            shown.line = "It can’t be said: pins of one of the two are not kept.".into()
+            shown.line = "It can’t be said: pins of one of the two are not kept.".into();
         }
         Some(Err(why)) => shown.line = html!("It can’t be said: ", (why), "."),
         Some(Ok(changes)) => {
