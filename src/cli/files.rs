@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     canon::{self, Digest, Recipe, Sha256},
-    descriptor::{Capture, CaptureError, Kind, Listed, Release},
+    descriptor::{Capture, CaptureError, Kind, Listed, MAX_CAPTURE_BYTES, Release},
     env::Env,
     keys::{SigningKey, VerifyingKey},
     pinset::trust::Trust,
@@ -114,6 +114,12 @@ pub(super) fn release(path: &Path, bytes: &[u8]) -> Result<Release, Failure> {
 fn unreadable(path: &Path, what: &str, error: &CaptureError) -> Failure {
     let text = format!("{} is no {what}: {error}", path.display());
     if matches!(error, CaptureError::Truncated(_)) { Failure::blind(text) } else { Failure::no(text) }
+}
+
+/// Whether a file is there and holds a whole release: what nobody wants to lose to one that broke off.
+pub(super) fn is_complete_release(path: &Path) -> bool {
+    let bytes = File::open(path).and_then(|file| bounded(file, MAX_CAPTURE_BYTES));
+    bytes.is_ok_and(|bytes| Release::parse(&bytes).is_ok_and(|release| release.capture.complete))
 }
 
 /// Makes a new file that only its owner reads, or that everybody reads. Never touches one that is there.

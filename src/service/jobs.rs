@@ -1,10 +1,11 @@
-//! What is done by the clock: looking for others' writes, signing heads anew, sweeping out what is over.
+//! What is done by the clock: looking for others' writes, signing heads anew, reading stored leaves again, sweeping out
+//! what is over.
 //!
 //! Each job says when it is due, and the clock is waited for; no other timer decides anything.
 
 use tokio::task::JoinSet;
 
-use super::{App, commit, commit::Failure};
+use super::{App, commit, commit::Failure, trust};
 use crate::{
     clock::{Span, Timestamp},
     store::StoreError,
@@ -16,6 +17,8 @@ const POLL: Span = Span::millis(250);
 const SEEN: Span = Span::minutes(1);
 /// How often what is over is swept out.
 const SWEEP: Span = Span::hours(1);
+/// How often a bundle of stored leaves is read again: a million leaves in an hour, for one small read a second.
+const RECHECK: Span = Span::seconds(1);
 /// Documents dropped in one transaction.
 const SWEEP_DOCUMENTS: u32 = 500;
 
@@ -25,6 +28,7 @@ pub async fn run(app: App) {
     jobs.spawn(poll(app.clone()));
     jobs.spawn(resign(app.clone()));
     jobs.spawn(note_seen(app.clone()));
+    jobs.spawn(recheck(app.clone()));
     jobs.spawn(sweep(app));
     // They never end by themselves; dropping the set ends them.
     while jobs.join_next().await.is_some() {}
@@ -64,6 +68,18 @@ async fn note_seen(app: App) {
     }
 }
 
+async fn recheck(app: App) {
+    loop {
+        app.clock().until(app.clock().now() + RECHECK).await;
+        // A registry that is read-only has said why; there is nothing that a second reason would stop.
+        if app.read_only().is_none()
+            && let Err(error) = app.recheck().await
+        {
+            tracing::warn!(%error, "stored leaves were not read again");
+        }
+    }
+}
+
 async fn sweep(app: App) {
     loop {
         if let Err(error) = app.sweep().await {
@@ -86,6 +102,9 @@ impl App {
     /// # Errors
     /// [`StoreError`] if the database fails; a read-only registry signs nothing and says so in [`App::read_only`].
     pub async fn resign(&self) -> Result<usize, StoreError> {
+        if let Err(error) = trust::activate(self).await {
+            tracing::warn!(%error, "a key of the log whose time has come did not begin to sign");
+        }
         let (now, resign) = (self.core.clock.now(), self.core.heads.resign);
         match commit::resign(&self.core, |head| head.issued + resign <= now).await {
             Ok(heads) => Ok(heads),

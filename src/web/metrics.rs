@@ -3,7 +3,10 @@
 use metrics::{Key, KeyName, Label, Metadata, Recorder as _, SharedString, Unit};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 
-use crate::{clock::Span, service::App};
+use crate::{
+    clock::{Span, Timestamp},
+    service::{App, KeyKind, trust::KeyState},
+};
 
 /// Counters and histograms.
 pub(crate) struct Metrics(PrometheusRecorder);
@@ -11,8 +14,16 @@ pub(crate) struct Metrics(PrometheusRecorder);
 const REQUESTS: &str = "countersign_http_requests_total";
 const SECONDS: &str = "countersign_http_request_seconds";
 const LOG_SIZE: &str = "countersign_log_size";
+const RECHECKED: &str = "countersign_log_rechecked_leaves";
+const RECHECKS: &str = "countersign_log_rechecks_total";
+const CACHE_HITS: &str = "countersign_log_cache_hits_total";
+const CACHE_MISSES: &str = "countersign_log_cache_misses_total";
+const CACHE_BYTES: &str = "countersign_log_cache_bytes";
 const READ_ONLY: &str = "countersign_read_only";
 const HEAD_EXPIRES: &str = "countersign_head_expires_timestamp_seconds";
+const KEY_FROM: &str = "countersign_key_from_timestamp_seconds";
+const KEY_UNTIL: &str = "countersign_key_until_timestamp_seconds";
+const KEY_HERE: &str = "countersign_key_here";
 
 /// From a cached read to a release of 2,000 descriptors.
 const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 5.0, 30.0];
@@ -27,10 +38,22 @@ impl Metrics {
             (REQUESTS, Unit::Count, "Requests answered"),
             (SECONDS, Unit::Seconds, "Time until an answer began"),
             (LOG_SIZE, Unit::Count, "Leaves under the newest checkpoint"),
+            (RECHECKED, Unit::Count, "Stored leaves that the present walk has read again"),
+            (CACHE_BYTES, Unit::Bytes, "Memory that full tiles and bundles take"),
             (READ_ONLY, Unit::Count, "1 if nothing may be written until an operator has looked"),
+            (KEY_FROM, Unit::Seconds, "When a key of the registry begins to count"),
+            (KEY_UNTIL, Unit::Seconds, "When a key of the registry counts no more"),
+            (KEY_HERE, Unit::Count, "1 if a key that counts, or will, is in the directory of keys"),
             (HEAD_EXPIRES, Unit::Seconds, "When the newest head of a pin set runs out"),
         ] {
             recorder.describe_gauge(KeyName::from(name), Some(unit), SharedString::from(what));
+        }
+        for (name, what) in [
+            (RECHECKS, "Walks through all stored leaves that came to the end"),
+            (CACHE_HITS, "Full tiles and bundles served from memory"),
+            (CACHE_MISSES, "Full tiles and bundles that the database was asked for"),
+        ] {
+            recorder.describe_counter(KeyName::from(name), Some(Unit::Count), SharedString::from(what));
         }
         Self(recorder)
     }
@@ -54,10 +77,27 @@ impl Metrics {
             self.0.register_gauge(&Key::from_parts(name, labels), &METADATA).set(value);
         };
         gauge(LOG_SIZE, vec![], approximate(moment.checkpoint.size));
+        let (rechecked, cache) = (app.rechecked(), app.cache_use());
+        gauge(RECHECKED, vec![], approximate(rechecked.leaves));
+        gauge(CACHE_BYTES, vec![], approximate(cache.bytes));
+        for (name, total) in [(RECHECKS, rechecked.passes), (CACHE_HITS, cache.hits), (CACHE_MISSES, cache.misses)] {
+            self.0.register_counter(&Key::from_name(name), &METADATA).absolute(total);
+        }
         gauge(READ_ONLY, vec![], if app.read_only().is_some() { 1.0 } else { 0.0 });
         for (set, head) in &moment.heads {
             let seconds = head.expires.micros().div_euclid(1_000_000).unsigned_abs();
             gauge(HEAD_EXPIRES, vec![Label::new("pinset", set.to_string())], approximate(seconds));
+        }
+        for key in app.keys() {
+            let labels = || vec![Label::new("signs", key.kind.word()), Label::new("id", key.id.to_string())];
+            let seconds = |at: Timestamp| approximate(at.micros().div_euclid(1_000_000).unsigned_abs());
+            gauge(KEY_FROM, labels(), seconds(key.from));
+            if let Some(until) = key.until {
+                gauge(KEY_UNTIL, labels(), seconds(until));
+            }
+            if key.kind != KeyKind::Root && key.state != KeyState::Retired {
+                gauge(KEY_HERE, labels(), if key.here { 1.0 } else { 0.0 });
+            }
         }
         self.0.handle().render()
     }

@@ -79,7 +79,7 @@ async fn go(program: &Path, key: &Verifier, url: &str, old: Option<&Path>) -> (b
 }
 
 fn key(app: &App) -> Verifier {
-    Trust::first(&app.moment().trust.note).expect("a trust file").log().expect("names the log")
+    Trust::first(&app.moment().trust.note).expect("a trust file").logs().expect("names the log").remove(0)
 }
 
 #[tokio::test(flavor = "multi_thread")]

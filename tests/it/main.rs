@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod api;
+mod audit;
 mod browser;
 mod browser_walk;
 mod bundle;
@@ -16,6 +17,7 @@ mod doubles;
 mod filled;
 mod go_log;
 mod in_memory;
+mod keys;
 mod log;
 mod mcp_http;
 mod mcp_stdio;
@@ -29,8 +31,10 @@ mod process;
 mod readme;
 mod registry;
 mod scan;
+mod serve;
 mod service;
 mod shared;
 mod store;
 mod terminal;
 mod verifiers;
+mod whole;

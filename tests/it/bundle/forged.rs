@@ -338,18 +338,19 @@ async fn each_link_of_a_bundle_breaks_by_itself_and_says_so() {
 async fn a_bundle_is_verified_against_the_trust_file_in_hand_and_no_other() {
     use countersign::{
         clock::Span,
-        pinset::trust::{HeadKey, Terms},
+        pinset::trust::{HeadKey, LogKey, Terms},
     };
     let audit = Audit::new().await;
     let bundle = audit.genuine("notes.export").await.to_bytes();
     let terms = audit.trust().terms().clone();
     let (root, stranger) = (audit.key("root.pem"), SigningKey::from_seed(&[77; 32]));
     let issued = countersign::env::Clock::now(&audit.site.clock);
+    let log = LogKey { key: stranger.verifying(), from: Timestamp::EPOCH, until: None };
     let head = |from| HeadKey { key: audit.key("head.pem").verifying(), from };
     let rows = [
         ("the registry's own", terms.clone(), "ok"),
         ("a newer one of the same keys", Terms { version: 9, ..terms.clone() }, "ok"),
-        ("another log key", Terms { log: stranger.verifying(), ..terms.clone() }, "log"),
+        ("another log key", Terms { logs: vec![log], ..terms.clone() }, "log"),
         ("another epoch", Terms { epoch: 2, ..terms.clone() }, "head"),
         ("heads of a minute", Terms { head_lifetime: Span::minutes(1), ..terms.clone() }, "head"),
         (
