@@ -73,9 +73,8 @@ const CONNECTIONS: u32 = 8;
 
 pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     let trust = trust(args, env)?;
-    let now = env.clock.now();
     let mut kept = match &args.heads {
-        Some(path) => Kept::load(path, &trust, now).map_err(Failure::usage)?,
+        Some(path) => Kept::load(path, &trust).map_err(Failure::usage)?,
         None => Kept::default(),
     };
     let resume = match &args.resume {

@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use crate::{
-    clock::Timestamp,
     log::Checkpoint,
     pinset::{head::Head, trust::Trust},
 };
@@ -54,7 +53,7 @@ impl Kept {
     ///
     /// # Errors
     /// [`NotKept`]. Lines that are no heads of this registry are noted, not refused.
-    pub fn load(path: &Path, trust: &Trust, now: Timestamp) -> Result<Self, NotKept> {
+    pub fn load(path: &Path, trust: &Trust) -> Result<Self, NotKept> {
         let path = if path.is_dir() { path.join("heads") } else { path.to_owned() };
         let named = path.display().to_string();
         let length = fs::metadata(&path).map_err(|e| NotKept::Io(named.clone(), e))?.len();
