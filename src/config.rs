@@ -18,8 +18,10 @@ use url::Url;
 
 use crate::clock::Span;
 
+mod log;
 mod public_url;
 
+pub use log::{Form as LogForm, Log};
 pub use public_url::PublicUrl;
 
 /// What the command line gave, as text; every member may be absent.
@@ -33,7 +35,7 @@ pub struct Flags {
     pub database_url: Option<DatabaseText>,
     /// `--keys DIR`.
     pub keys: Option<PathBuf>,
-    /// `--anchor PATH`.
+    /// `--anchor PATH` or `--anchor postgres://…`.
     pub anchor: Option<PathBuf>,
     /// `--public-url URL`.
     pub public_url: Option<String>,
@@ -58,6 +60,8 @@ pub struct Serve {
     pub readers: Readers,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxy: Vec<IpNet>,
+    /// What the service says of itself on standard error, and how.
+    pub log: Log,
 }
 
 /// Where a registry's state is: what `serve` and `admin` must agree on.
@@ -69,7 +73,7 @@ pub struct Registry {
     pub database: Database,
     /// The directory of the signing keys.
     pub keys: PathBuf,
-    /// The file that keeps the highest checkpoint served.
+    /// What keeps the highest checkpoint served.
     pub anchor: Anchor,
     /// The registry's name, if stated; the first start fixes it.
     pub origin: Option<Origin>,
@@ -92,13 +96,18 @@ pub enum Database {
 #[derive(Clone, Eq, PartialEq)]
 pub struct DatabaseText(String);
 
-/// The anchor's file and whether a restored copy of DIR would bring it back along.
+/// Where the highest checkpoint served is kept.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Anchor {
-    /// The file.
-    pub path: PathBuf,
-    /// It lies in DIR: a restore of the whole directory isn't noticed. Start-up and `/readyz` say so.
-    pub inside_data: bool,
+pub enum Anchor {
+    /// A file, for the processes of one machine.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// It lies in DIR: a restore of the whole directory isn't noticed. Start-up and `/readyz` say so.
+        inside_data: bool,
+    },
+    /// A table in a PostgreSQL database that isn't the registry's, for several replicas.
+    Postgres(DatabaseText),
 }
 
 /// The name of registry and log: the origin line of checkpoints, the name of note signatures.
@@ -163,6 +172,8 @@ struct File {
     origin: Option<String>,
     trusted_proxy: Vec<String>,
     readers: Option<Readers>,
+    log: Option<String>,
+    log_format: Option<LogForm>,
     heads: HeadsFile,
     limits: Limits,
 }
@@ -205,6 +216,7 @@ impl Serve {
         Ok(Self {
             readers: readers(file.readers, listen, public_url.as_ref())?,
             trusted_proxy: proxies.iter().map(|text| network(text)).collect::<Result<_, _>>()?,
+            log: Log::checked(vars, &file)?,
             registry,
             listen,
             admin_listen,
@@ -238,7 +250,8 @@ impl Registry {
         let var = |name: &str| vars.get(name).cloned();
         let url = flags.database_url.clone().or_else(|| var("COUNTERSIGN_DATABASE_URL").map(DatabaseText));
         let url = url.or_else(|| file.database_url.clone());
-        let anchor = path(&flags.anchor, "COUNTERSIGN_ANCHOR", &file.anchor).unwrap_or_else(|| data.join("anchor"));
+        let stated = flags.anchor.clone().or_else(|| var("COUNTERSIGN_ANCHOR").map(PathBuf::from));
+        let anchor = Anchor::checked(stated, file.anchor.as_ref(), data)?;
         let origin = flags.origin.clone().or_else(|| var("COUNTERSIGN_ORIGIN")).or_else(|| file.origin.clone());
         Ok(Self {
             data: data.to_owned(),
@@ -247,11 +260,29 @@ impl Registry {
                 None => Database::Sqlite(data.join("registry.db")),
             },
             keys: path(&flags.keys, "COUNTERSIGN_KEYS", &file.keys).unwrap_or_else(|| data.join("keys")),
-            anchor: Anchor { inside_data: anchor.starts_with(data), path: anchor },
+            anchor,
             origin: origin.map(|text| Origin::parse(&text)).transpose()?,
             heads: file.heads.checked()?,
             limits: file.limits.checked()?,
         })
+    }
+}
+
+impl Anchor {
+    /// A restored copy of DIR would bring it back along.
+    pub const fn is_inside_data(&self) -> bool {
+        matches!(self, Self::File { inside_data: true, .. })
+    }
+
+    fn checked(stated: Option<PathBuf>, in_file: Option<&PathBuf>, data: &Path) -> Result<Self, ConfigError> {
+        let url = |path: &PathBuf| path.to_str().filter(|text| text.contains("://")).map(DatabaseText::new);
+        if let Some(url) = stated.as_ref().or(in_file).and_then(url) {
+            let why =
+                "must be a path, or postgres://USER@HOST/DATABASE of another database than the registry's".to_owned();
+            return url.checked().map(Self::Postgres).map_err(|_| ConfigError { setting: "anchor", why });
+        }
+        let path = stated.or_else(|| in_file.map(|path| data.join(path))).unwrap_or_else(|| data.join("anchor"));
+        Ok(Self::File { inside_data: path.starts_with(data), path })
     }
 }
 

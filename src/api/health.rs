@@ -10,7 +10,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::schema::Problem as Refusal;
-use crate::{service::ReadOnly, web::Web};
+use crate::{
+    clock::Timestamp,
+    service::{
+        KeyKind, ReadOnly,
+        trust::{KeyState, KeyStatus},
+    },
+    web::Web,
+};
 
 /// The process answers.
 #[derive(Serialize, ToSchema)]
@@ -38,12 +45,27 @@ struct Ready {
     read_only: Option<&'static str>,
     anchor: &'static str,
     log_size: u64,
+    /// Keys that count, or will, and are not here: each makes this process read-only once it is to sign.
+    missing_keys: Vec<MissingKey>,
+    /// Seconds until the next key begins to count, or one that signs along ends; absent if no change is announced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys_change_in: Option<i64>,
+}
+
+/// A key that isn't here.
+#[derive(Serialize)]
+struct MissingKey {
+    signs: &'static str,
+    id: String,
+    from: Timestamp,
 }
 
 /// 503 while nothing may be written; before set-up it is ready all the same.
 pub(super) async fn readyz(State(web): State<Web>) -> Response {
     let app = web.app();
-    let read_only = app.read_only();
+    let (read_only, keys, now) = (app.read_only(), app.keys(), app.clock().now());
+    let needed = |key: &KeyStatus| key.kind != KeyKind::Root && key.state != KeyState::Retired;
+    let missing = |key: &KeyStatus| MissingKey { signs: key.kind.word(), id: key.id.to_string(), from: key.from };
     let ready = Ready {
         ready: read_only.is_none(),
         read_only: read_only.as_ref().map(word),
@@ -53,6 +75,14 @@ pub(super) async fn readyz(State(web): State<Web>) -> Response {
             "outside the data directory"
         },
         log_size: app.moment().checkpoint.size,
+        missing_keys: keys.iter().filter(|key| needed(key) && !key.here).map(missing).collect(),
+        keys_change_in: keys
+            .iter()
+            .flat_map(|key| [Some(key.from), key.until])
+            .flatten()
+            .filter(|at| *at > now)
+            .min()
+            .map(|at| at.since(now).as_seconds()),
     };
     let status = if ready.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(ready)).into_response()
@@ -69,6 +99,7 @@ pub(super) const fn word(reason: &ReadOnly) -> &'static str {
         ReadOnly::Behind { .. } => "behind",
         ReadOnly::Fork(_) => "fork",
         ReadOnly::Damaged(_) => "damaged",
+        ReadOnly::NoKey { .. } => "no-key",
         ReadOnly::Unusable(_) => "anchor-unusable",
     }
 }

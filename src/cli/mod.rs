@@ -7,12 +7,14 @@
 mod admin;
 mod attest;
 mod audit;
+mod bundle;
 mod capture;
 mod check;
 mod diff;
 mod digest;
 mod exit;
 mod files;
+pub mod journal;
 mod keygen;
 mod place;
 mod print;
@@ -23,6 +25,7 @@ mod sarif;
 mod scan;
 pub mod serve;
 mod trust;
+mod verify;
 
 use std::ffi::OsString;
 
@@ -43,8 +46,8 @@ pub use exit::{Exit, Failure};
 Publish:  keygen, capture, attest, publish        what a publisher runs, or CI
 Review:   serve, admin                            the registry with its pages
 Enforce:  trust, pull, check                      what a gateway or CI runs
+Prove:    bundle, verify, audit                   what an auditor runs: one pin offline, or a whole log
 Look:     digest, diff, scan
-Audit:    audit                                   what anyone may run against a registry
 
 Exit codes:
   0  all allowed, nothing found, no difference, or done
@@ -52,7 +55,7 @@ Exit codes:
   2  called wrongly, or the token is missing or unknown
   3  could not look: network, incomplete list, expired head, corrupt state; wins over 1
 
-Environment: COUNTERSIGN_REGISTRY, COUNTERSIGN_TOKEN, NO_COLOR"
+Environment: COUNTERSIGN_REGISTRY, COUNTERSIGN_TOKEN, COUNTERSIGN_LOG, COUNTERSIGN_LOG_FORMAT, NO_COLOR"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -73,6 +76,8 @@ enum Command {
     Trust(trust::Args),
     Pull(pull::Args),
     Check(check::Args),
+    Bundle(bundle::Args),
+    Verify(verify::Args),
     Audit(audit::Args),
 }
 
@@ -103,6 +108,8 @@ async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
         Command::Trust(args) => trust::run(args, env).await,
         Command::Pull(args) => pull::run(args, env).await,
         Command::Check(args) => check::run(args, env),
+        Command::Bundle(args) => bundle::run(args, env).await,
+        Command::Verify(args) => verify::run(args, env),
         Command::Audit(args) => audit::run(args, env).await,
     }
 }

@@ -1,4 +1,12 @@
 //! The head: the small, short-lived, signed statement that names a pin set's newest version.
+//!
+//! A DSSE envelope ([`crate::attest::dsse`]) of the payload type [`PAYLOAD_TYPE`] by one of the trust file's head keys. Its
+//! payload is canonical JSON of at most 8 KiB:
+//!
+//! ```text
+//! {"type": "countersign/pinset-head/v1", "registry": origin, "name": pin set, "epoch", "version",
+//!  "set_sha256", "set_size": bytes, "issued": time, "expires": time, "checkpoint_size", "checkpoint_root": 64 hex}
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -76,8 +84,16 @@ impl Head {
     /// # Errors
     /// [`NotAHead`].
     pub fn open(envelope: &[u8], keys: &BTreeMap<KeyId, VerifyingKey>) -> Result<Self, NotAHead> {
+        Ok(Self::open_by(envelope, keys)?.0)
+    }
+
+    /// The same, with the keys that signed it: at least one.
+    ///
+    /// # Errors
+    /// [`NotAHead`].
+    pub fn open_by(envelope: &[u8], keys: &BTreeMap<KeyId, VerifyingKey>) -> Result<(Self, Vec<KeyId>), NotAHead> {
         let envelope = dsse::Envelope::parse(envelope)?;
         let checked = envelope.verify(PAYLOAD_TYPE, keys)?;
-        Ok(from_jcs(checked.payload, MAX_BYTES)?)
+        Ok((from_jcs(checked.payload, MAX_BYTES)?, checked.by))
     }
 }

@@ -5,8 +5,11 @@
 //! lists. Both ask the same verdict function. An auditor [`replay`]s the log and compares. Nothing here does I/O or reads a
 //! clock.
 //!
+//! A [`bundle`] proves one pin to somebody who has nothing but the trust file.
+//!
 //! A [`PinSet`] can be had only from [`verify`] or from a registry's own [`State`]: whoever holds one holds verified pins.
 
+pub mod bundle;
 pub mod desk;
 mod document;
 

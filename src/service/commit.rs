@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Core, Moment, ReadOnly,
+    logs::Logs,
     queue::{Ran, Waiting},
     sign::Signers,
     tip::{Lost, Tip},
@@ -75,7 +76,7 @@ pub(super) async fn resign(core: &Core, due: impl Fn(&Head) -> bool) -> Result<u
     let mut tip = core.tip.lock().await;
     let mut work = begin(core, &mut tip).await?;
     let (size, root) = (tip.edge.size(), tip.edge.root());
-    let checkpoint = Checkpoint { origin: core.origin().to_owned(), size, root };
+    let checkpoint = Checkpoint { origin: core.origin(&work.state)?, size, root };
     let missing = || core.lost(ReadOnly::Damaged(format!("the checkpoint of size {size} is missing")).into());
     let note = work.tx.checkpoint(size).await?.ok_or_else(missing)?;
     let heads: Vec<Head> = work.tx.heads().await?.into_iter().filter(due).collect();
@@ -86,16 +87,16 @@ pub(super) async fn resign(core: &Core, due: impl Fn(&Head) -> bool) -> Result<u
     let all = work.tx.heads().await?;
     work.tx.commit().await?;
     // Also where nothing was due: another replica, whose clock may be behind, has signed, and its heads are served too.
-    let moment = core.moment().next(tip.state.clone(), checkpoint, note, all);
+    let moment = core.moment().next(&tip, (checkpoint, note), all);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
     Ok(heads.len())
 }
 
 /// Takes the head row and whatever others have appended since.
-async fn begin(core: &Core, tip: &mut Tip) -> Result<Work, Failure> {
+pub(super) async fn begin(core: &Core, tip: &mut Tip) -> Result<Work, Failure> {
     let mut tx = core.writer.begin().await?;
     let head = tx.take_head().await?;
-    if let Err(lost) = tip.catch_up(&mut tx, &head, &core.signers.log_verifier, false).await {
+    if let Err(lost) = tip.catch_up(&mut tx, &head, false).await {
         return Err(core.lost(lost));
     }
     Ok(Work::new(tx, tip.state.clone(), core.clock.now(), Arc::clone(&core.rng)))
@@ -134,21 +135,28 @@ pub(super) async fn seal(
     }
     edge.settle();
     let (size, root, now) = (edge.size(), edge.root(), work.now());
-    work.tx.put_log_head(&LogHead { size, last_at: work.at().minus(Span::micros(1)), root }).await?;
-    let checkpoint = Checkpoint { origin: signers.log_verifier.name().to_owned(), size, root };
+    let last_at = work.at().minus(Span::micros(1));
+    work.tx.put_log_head(&LogHead { size, last_at, root }).await?;
+    let registry = work.state.registry().cloned();
+    let registry = registry.ok_or_else(|| ReadOnly::Damaged("there is no registry in the log".to_owned()))?;
+    let checkpoint = Checkpoint { origin: registry.origin.clone(), size, root };
     for version in &work.published {
         let head = signers.head(&work.state, &version.published.pinset, &checkpoint, now, lifetimes)?;
         work.tx.put_head(&head).await?;
     }
     let heads = work.tx.heads().await?;
-    let note = signers.checkpoint(&checkpoint)?;
+    let note = signers.checkpoint(&registry, &checkpoint, last_at)?;
     work.tx.put_checkpoint(size, &note, now).await?;
     Ok(Some(Sealed { edge, checkpoint, note, heads }))
 }
 
 /// Commits, moves the anchor on, serves.
-async fn finish(core: &Core, work: Work, tip: &mut Tip, sealed: Option<Sealed>) -> Result<(), Failure> {
-    let Work { tx, state, .. } = work;
+pub(super) async fn finish(core: &Core, work: Work, tip: &mut Tip, sealed: Option<Sealed>) -> Result<(), Failure> {
+    let Work { tx, state, trust, .. } = work;
+    let logs = match (trust, state.registry()) {
+        (Some(row), Some(registry)) => Some(Arc::new(Logs::new(row, registry).map_err(Failure::ReadOnly)?)),
+        _ => tip.logs.clone(),
+    };
     let committed = tx.commit().await;
     let Some(Sealed { edge, checkpoint, note, heads }) = sealed else { return Ok(committed?) };
     if let Err(error) = committed {
@@ -160,9 +168,9 @@ async fn finish(core: &Core, work: Work, tip: &mut Tip, sealed: Option<Sealed>) 
         }
         tracing::warn!(%error, size, "the commit was not confirmed, but is there");
     }
-    *tip = Tip { state, edge };
+    *tip = Tip { state, edge, logs };
     // From here on the batch is durable. If we stop now, the database is ahead of the anchor, which is no fault.
-    let moment = core.moment().next(tip.state.clone(), checkpoint, note, heads);
+    let moment = core.moment().next(tip, (checkpoint, note), heads);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
     Ok(())
 }

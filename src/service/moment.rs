@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use super::{logs::Logs, tip::Tip};
 use crate::{
     log::Checkpoint,
     name::SetName,
@@ -23,21 +24,28 @@ pub struct Moment {
     pub heads: BTreeMap<SetName, Arc<Head>>,
     /// The newest trust file.
     pub trust: Arc<Trust>,
+    /// Whose checkpoints count by that.
+    pub(super) logs: Arc<Logs>,
     /// The newest version of each pin set, under its newest head.
     sets: BTreeMap<SetName, Arc<PinSet>>,
 }
 
 impl Moment {
-    pub(super) fn new(state: State, (checkpoint, note): (Checkpoint, String), heads: Vec<Head>, trust: Trust) -> Self {
+    /// None for a tip that knows no trust file, which is one that nothing was read into.
+    pub(super) fn new(tip: &Tip, (checkpoint, note): (Checkpoint, String), heads: Vec<Head>) -> Option<Self> {
+        let logs = Arc::clone(tip.logs.as_ref()?);
         let heads = by_set(heads);
-        let sets = pin_sets(&state, &heads, &BTreeMap::new());
-        Self { state, checkpoint, note: note.into(), heads, trust: Arc::new(trust), sets }
+        let sets = pin_sets(&tip.state, &heads, &BTreeMap::new());
+        let trust = Arc::clone(&logs.row);
+        Some(Self { state: tip.state.clone(), checkpoint, note: note.into(), heads, trust, logs, sets })
     }
 
-    pub(super) fn next(&self, state: State, checkpoint: Checkpoint, note: String, heads: Vec<Head>) -> Self {
+    pub(super) fn next(&self, tip: &Tip, (checkpoint, note): (Checkpoint, String), heads: Vec<Head>) -> Self {
+        let logs = Arc::clone(tip.logs.as_ref().unwrap_or(&self.logs));
         let heads = by_set(heads);
-        let sets = pin_sets(&state, &heads, &self.sets);
-        Self { state, checkpoint, note: note.into(), heads, trust: Arc::clone(&self.trust), sets }
+        let sets = pin_sets(&tip.state, &heads, &self.sets);
+        let trust = Arc::clone(&logs.row);
+        Self { state: tip.state.clone(), checkpoint, note: note.into(), heads, trust, logs, sets }
     }
 
     /// The newest version of a pin set, good as long as its newest head.

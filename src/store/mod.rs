@@ -42,6 +42,7 @@ macro_rules! run {
 }
 
 mod access;
+mod anchor;
 mod audit;
 mod candidates;
 mod column;
@@ -57,6 +58,7 @@ mod votes;
 
 pub use self::{
     access::{AccessSnapshot, Account, Role, Token},
+    anchor::{AnchorError, AnchorTable, Identity},
     audit::AuditRow,
     candidates::{Candidate, Count, QueueKey, Stage},
     content::{Content, Reason, Scan},

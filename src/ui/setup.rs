@@ -5,8 +5,7 @@ use axum::{extract::State, http::StatusCode, response::Response};
 use serde::Deserialize;
 
 use super::{
-    around::{page, page_as, see},
-    frame::Frame,
+    around::{frame_before_sign_in, page, page_as, see},
     piece::Note,
     signin,
 };
@@ -28,6 +27,7 @@ pub(crate) struct SetupPage {
     pub(crate) name: String,
     pub(crate) name_error: Option<String>,
     pub(crate) password_error: Option<String>,
+    pub(crate) again_error: Option<String>,
     pub(crate) who: String,
     pub(crate) who_error: Option<String>,
 }
@@ -40,6 +40,9 @@ pub(super) struct Sent {
     name: String,
     #[serde(default)]
     password: String,
+    /// The password once more: nobody else could set another one yet.
+    #[serde(default)]
+    again: String,
     /// `team` or `solo`.
     #[serde(default)]
     who: String,
@@ -48,7 +51,7 @@ pub(super) struct Sent {
 /// `GET /setup/{secret}`
 pub(super) async fn show(State(web): State<Web>, Path(secret): Path<String>) -> Result<Response, Problem> {
     valid(&web, &secret).await?;
-    page(Frame::bare("Set up this registry"), empty(&web, &secret))
+    page(frame_before_sign_in(&web, "Set up this registry"), empty(&web, &secret))
 }
 
 /// `POST /setup/{secret}`
@@ -78,6 +81,7 @@ pub(super) async fn make(
 struct Wrong {
     name: Option<String>,
     password: Option<String>,
+    again: Option<String>,
     who: Option<String>,
 }
 
@@ -90,8 +94,12 @@ fn read(sent: &Sent) -> Result<(AccountName, Password, bool), Wrong> {
     let name = sent.name.parse::<AccountName>().map_err(|e| super::sentence(&e));
     let password = sent.password.parse::<Password>().map_err(|e| super::sentence(&e));
     match (name, password, alone) {
-        (Ok(name), Ok(password), Ok(alone)) => Ok((name, password, alone)),
-        (name, password, who) => Err(Wrong { name: name.err(), password: password.err(), who: who.err() }),
+        (Ok(name), Ok(password), Ok(alone)) if sent.again == sent.password => Ok((name, password, alone)),
+        (name, password, who) => {
+            let again = (password.is_ok() && sent.again != sent.password)
+                .then(|| "This is not the password above. Type both again.".to_owned());
+            Err(Wrong { name: name.err(), password: password.err(), again, who: who.err() })
+        }
     }
 }
 
@@ -112,6 +120,7 @@ fn empty(web: &Web, secret: &str) -> SetupPage {
         name: String::new(),
         name_error: None,
         password_error: None,
+        again_error: None,
         who: String::new(),
         who_error: None,
     }
@@ -122,9 +131,10 @@ fn again(web: &Web, secret: &str, sent: Sent, wrong: Wrong) -> Result<Response, 
         name: sent.name,
         name_error: wrong.name,
         password_error: wrong.password,
+        again_error: wrong.again,
         who: sent.who,
         who_error: wrong.who,
         ..empty(web, secret)
     };
-    page_as(StatusCode::UNPROCESSABLE_ENTITY, Frame::bare("Set up this registry"), body)
+    page_as(StatusCode::UNPROCESSABLE_ENTITY, frame_before_sign_in(web, "Set up this registry"), body)
 }

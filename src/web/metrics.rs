@@ -3,7 +3,10 @@
 use metrics::{Key, KeyName, Label, Metadata, Recorder as _, SharedString, Unit};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 
-use crate::{clock::Span, service::App};
+use crate::{
+    clock::{Span, Timestamp},
+    service::{App, KeyKind, trust::KeyState},
+};
 
 /// Counters and histograms.
 pub(crate) struct Metrics(PrometheusRecorder);
@@ -18,6 +21,9 @@ const CACHE_MISSES: &str = "countersign_log_cache_misses_total";
 const CACHE_BYTES: &str = "countersign_log_cache_bytes";
 const READ_ONLY: &str = "countersign_read_only";
 const HEAD_EXPIRES: &str = "countersign_head_expires_timestamp_seconds";
+const KEY_FROM: &str = "countersign_key_from_timestamp_seconds";
+const KEY_UNTIL: &str = "countersign_key_until_timestamp_seconds";
+const KEY_HERE: &str = "countersign_key_here";
 
 /// From a cached read to a release of 2,000 descriptors.
 const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 5.0, 30.0];
@@ -35,6 +41,9 @@ impl Metrics {
             (RECHECKED, Unit::Count, "Stored leaves that the present walk has read again"),
             (CACHE_BYTES, Unit::Bytes, "Memory that full tiles and bundles take"),
             (READ_ONLY, Unit::Count, "1 if nothing may be written until an operator has looked"),
+            (KEY_FROM, Unit::Seconds, "When a key of the registry begins to count"),
+            (KEY_UNTIL, Unit::Seconds, "When a key of the registry counts no more"),
+            (KEY_HERE, Unit::Count, "1 if a key that counts, or will, is in the directory of keys"),
             (HEAD_EXPIRES, Unit::Seconds, "When the newest head of a pin set runs out"),
         ] {
             recorder.describe_gauge(KeyName::from(name), Some(unit), SharedString::from(what));
@@ -78,6 +87,17 @@ impl Metrics {
         for (set, head) in &moment.heads {
             let seconds = head.expires.micros().div_euclid(1_000_000).unsigned_abs();
             gauge(HEAD_EXPIRES, vec![Label::new("pinset", set.to_string())], approximate(seconds));
+        }
+        for key in app.keys() {
+            let labels = || vec![Label::new("signs", key.kind.word()), Label::new("id", key.id.to_string())];
+            let seconds = |at: Timestamp| approximate(at.micros().div_euclid(1_000_000).unsigned_abs());
+            gauge(KEY_FROM, labels(), seconds(key.from));
+            if let Some(until) = key.until {
+                gauge(KEY_UNTIL, labels(), seconds(until));
+            }
+            if key.kind != KeyKind::Root && key.state != KeyState::Retired {
+                gauge(KEY_HERE, labels(), if key.here { 1.0 } else { 0.0 });
+            }
         }
         self.0.handle().render()
     }

@@ -99,6 +99,24 @@ fn list(tools: &[&str]) -> String {
 }
 
 #[tokio::test]
+async fn a_head_that_ran_out_allows_nothing_and_still_keeps_older_ones_out() {
+    let gateway = Gateway::new().await;
+    assert!(gateway.pull().await.stdout.contains("version 3 (first pull)"));
+    // The same log when one of the two was approved, under a head that is fresher than the one in hand.
+    let mut older = Registry::new(Policy::default());
+    let release = older.publish("1.0.0", &[EXPORT, SEARCH]);
+    older.approve(EXPORT, release);
+    gateway.clock.advance(Span::hours(2));
+    older.now = older.now + Span::hours(2);
+    assert_eq!(gateway.check(&list(&[EXPORT])).await.exit, 3, "it ran out");
+    gateway.served.instead("/v1/pinsets/default/head", 200, older.head(0).to_json().expect("JSON"));
+    let ran = gateway.pull().await;
+    assert_ne!(ran.exit, 0, "{ran}");
+    assert!(ran.stderr.contains("went back from version 3 to version 2"), "{ran}");
+    assert_eq!(gateway.check(&list(&[EXPORT])).await.exit, 3, "and nothing is allowed");
+}
+
+#[tokio::test]
 async fn a_pulled_set_allows_what_was_approved_and_nothing_else() {
     let gateway = Gateway::new().await;
     assert_snapshot!("pull_first", gateway.shown(&gateway.pull().await));
@@ -463,4 +481,24 @@ async fn what_no_pin_covers_is_scanned_with_the_rules_that_the_set_names_or_bloc
     gateway.served.desk().instead.clear();
     assert_eq!(gateway.pull().await.stderr, "", "they are kept");
     assert_eq!(new_tools(&gateway).await[1], "quarantine unknown");
+}
+
+#[tokio::test]
+async fn an_alias_that_the_set_has_not_is_told_with_those_that_it_has() {
+    let gateway = Gateway::new().await;
+    assert_eq!(gateway.pull().await.exit, 0);
+    let (state, list) = (gateway.path("state"), list(&[EXPORT]));
+    let says = "error: the pin set default has no alias nope; it has notes\n";
+    let file = gateway.path("tools.json");
+    fs::write(&file, &list).expect("written");
+    for args in [&["--alias", "nope", &file][..], &["--json", "--alias", "nope", &file], &[&format!("nope={file}")]] {
+        let ran = gateway.run(&["check", "--state", &state].iter().chain(args).copied().collect::<Vec<_>>()).await;
+        assert_eq!(ran.exit, 1, "{ran}");
+        assert!(ran.stderr.starts_with(says), "{ran}");
+        assert!(ran.stdout.contains("unknown"), "{ran}");
+    }
+    let cut = list.replace("]}", "],\"nextCursor\":\"2\"}");
+    fs::write(&file, cut).expect("written");
+    let ran = gateway.run(&["check", "--state", &state, "--alias", "nope", &file]).await;
+    assert_eq!(ran.exit, 3, "what could not be looked at wins: {ran}");
 }

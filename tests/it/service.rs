@@ -2,12 +2,16 @@
 
 mod access;
 mod anchor;
+mod anchor_kinds;
 mod heads;
 mod opening;
 mod queue;
 mod review;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
+};
 
 use countersign::{
     canon::Sha256,
@@ -21,12 +25,18 @@ use countersign::{
     service::{App, OpenError, Opening, Placed, Step, Stop, Work},
 };
 
-use crate::databases::Fresh;
+use crate::{
+    databases::Fresh,
+    whole::{at_the_end, fold_equals_store},
+};
 
-/// A registry on a fresh database with a clock that is moved by hand.
+/// A registry on a fresh database with a clock that is moved by hand. What it opened folds to what is kept when the test is
+/// over, unless the test says that it spoiled it.
 pub(crate) struct Bench<'a> {
     pub(crate) fresh: &'a Fresh,
     pub(crate) clock: ManualClock,
+    opened: Mutex<Option<Registry>>,
+    spoiled: AtomicBool,
 }
 
 /// One rule of these tests' own: whole answers name the rule set's digest, and the built-in rules get better.
@@ -48,7 +58,8 @@ pub(crate) const START: i64 = 1_796_025_600_000_000;
 
 impl<'a> Bench<'a> {
     pub(crate) fn new(fresh: &'a Fresh) -> Self {
-        Self { fresh, clock: ManualClock::at(Timestamp::from_micros(START).expect("in range")) }
+        let clock = ManualClock::at(Timestamp::from_micros(START).expect("in range"));
+        Self { fresh, clock, opened: Mutex::new(None), spoiled: AtomicBool::new(false) }
     }
 
     pub(crate) fn settings(&self) -> Registry {
@@ -62,8 +73,15 @@ impl<'a> Bench<'a> {
             std::sync::LazyLock::new(|| Arc::new(Ruleset::from_packs(&[PACK]).expect("it passes its own examples")));
         let opening = Opening { registry: settings, host: None, rules: Arc::clone(&RULES), create };
         static SEED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-        let seed = SEED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        App::open(opening, Arc::new(self.clock.clone()), Arc::new(SeededRng::new(seed))).await
+        let seed = SEED.fetch_add(1, Ordering::Relaxed);
+        let app = App::open(opening, Arc::new(self.clock.clone()), Arc::new(SeededRng::new(seed))).await?;
+        *self.opened.lock().expect("whole") = Some(settings.clone());
+        Ok(app)
+    }
+
+    /// From here on the database, its keys or its anchor are not what the registry left: nothing is checked at the end.
+    pub(crate) fn spoiled(&self) {
+        self.spoiled.store(true, Ordering::Relaxed);
     }
 
     pub(crate) async fn open(&self) -> App {
@@ -72,6 +90,19 @@ impl<'a> Bench<'a> {
 
     pub(crate) fn pass(&self, span: Span) {
         self.clock.advance(span);
+    }
+}
+
+impl Drop for Bench<'_> {
+    fn drop(&mut self) {
+        let opened = self.opened.lock().expect("whole").take();
+        let Some(settings) = opened.filter(|_| !self.spoiled.load(Ordering::Relaxed)) else { return };
+        at_the_end(async || {
+            let app = self.open_with(&settings, false).await.expect("opens again");
+            assert_eq!(app.read_only(), None);
+            fold_equals_store(&app).await;
+            app.close().await;
+        });
     }
 }
 
@@ -133,12 +164,12 @@ impl Step for Careless {
 /// The log as anybody could check it: every leaf under the newest checkpoint, tiles and proofs included.
 pub(crate) async fn check_log(app: &App) -> u64 {
     use countersign::{
-        log::{Bundle, Frontier, leaf_hash, note::Verifier, verify_consistency},
+        log::{Bundle, Frontier, leaf_hash, verify_consistency},
         pinset::{State, trust::Trust},
     };
     let moment = app.moment();
     let trust = Trust::first(&moment.trust.note).expect("a trust file");
-    let log: Verifier = trust.log().expect("names the log");
+    let log = trust.logs().expect("names the log");
     let size = moment.checkpoint.size;
     let (mut state, mut tree) = (State::default(), Frontier::new());
     let mut index = 0;
@@ -148,11 +179,15 @@ pub(crate) async fn check_log(app: &App) -> u64 {
             state.apply(index, leaf).expect("the log folds");
             tree.append(leaf_hash(leaf));
             let proof = app.inclusion(index).await.expect("a proof");
-            assert_eq!(proof.verify(leaf, &log).expect("verifies").size, size);
+            assert_eq!(proof.verify_by(leaf, &log).expect("verifies").size, size);
             index += 1;
             let mut conn = app.reader().conn().await.expect("a connection");
             if let Some(note) = conn.checkpoint(index).await.expect("reads") {
-                let checkpoint = countersign::log::open_checkpoint(&note, &log).expect("signed");
+                let before = moment.state.registry().expect("is there").continues.last();
+                if before.is_some_and(|before| index <= before.size) {
+                    continue;
+                }
+                let checkpoint = countersign::log::open_checkpoint_by(&note, &log).expect("signed");
                 assert_eq!((checkpoint.size, checkpoint.root), (index, tree.root()));
                 let proof = app.consistency(index, size).await.expect("a proof");
                 verify_consistency(index, &tree.root(), size, &moment.checkpoint.root, &proof).expect("a prefix");

@@ -1,6 +1,7 @@
 //! The contract of `countersign::store`: every statement, on both engines, each time.
 
 mod access;
+mod anchor;
 mod documents;
 mod integrity;
 mod log;

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod govern;
+mod keys;
 
 use crate::{
     config,
@@ -17,6 +18,13 @@ use super::{
 
 /// Administer a registry on its own machine, also while it serves
 #[derive(clap::Args, Debug)]
+// What only `serve` goes by is taken, so that its line can be reused, and not worth reading about here.
+#[command(
+    mut_arg("listen", |arg| arg.hide(true)),
+    mut_arg("admin_listen", |arg| arg.hide(true)),
+    mut_arg("public_url", |arg| arg.hide(true)),
+    mut_arg("trusted_proxy", |arg| arg.hide(true)),
+)]
 #[command(after_help = "\
 Acts as `local-operator`, alone, whatever quorum a policy asks for; the log and the pages show it. Every change is in \
 the log or the audit trail, and a running `serve` sees it within 250 ms.
@@ -53,7 +61,16 @@ enum Command {
     /// Aliases of servers
     #[command(subcommand)]
     Alias(govern::Alias),
-    /// The file that keeps the highest checkpoint served
+    /// Keys that sign for the registry
+    #[command(subcommand)]
+    Key(keys::Key),
+    /// Versions of the trust file
+    #[command(subcommand)]
+    Trust(keys::Trust),
+    /// The registry's name, which changes only when its newest copy is lost
+    #[command(subcommand)]
+    Epoch(keys::Epoch),
+    /// The highest checkpoint served
     #[command(subcommand)]
     Anchor(Anchor),
 }
@@ -94,6 +111,9 @@ async fn act(command: &Command, app: &App, env: &mut Env) -> Result<(), Failure>
         Command::Pinset(pinset) => govern::pinset(pinset, app, env).await,
         Command::Policy(policy) => govern::policy(policy, app, env).await,
         Command::Alias(alias) => govern::alias(alias, app, env).await,
+        Command::Key(key) => keys::key(key, app, env).await,
+        Command::Trust(trust) => keys::trust(trust, app, env).await,
+        Command::Epoch(epoch) => keys::epoch(epoch, app, env).await,
         Command::Anchor(Anchor::Adopt) => {
             app.adopt_anchor().await.map_err(|why| {
                 Failure::no(format_args!("the anchor is not adopted: {why}")).next(

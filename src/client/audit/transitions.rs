@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::{Fault, FaultKind, Source, source::Listed, walk::Stop};
-use crate::log::{Edge, note::Verifier, open_checkpoint};
+use crate::{log::Edge, pinset::trust::Trust};
 
 /// How far the list was read.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Transitions {
     }
 
     /// Verifies what is listed up to the size that was read.
-    pub(super) async fn at(&mut self, source: &dyn Source, log: &Verifier, read: &Edge) -> Result<(), Stop> {
+    pub(super) async fn at(&mut self, source: &dyn Source, trust: &Trust, read: &Edge) -> Result<(), Stop> {
         let size = read.size();
         loop {
             if self.piece.is_empty() && !self.fetch(source).await? {
@@ -44,7 +44,8 @@ impl Transitions {
                 continue;
             }
             let bad = |what: String| Fault::new(FaultKind::Checkpoint, what);
-            let signed = open_checkpoint(&note, log)
+            let signed = trust
+                .open_ever(&note)
                 .map_err(|e| bad(format!("the listed checkpoint of {stated} leaves: {e}")).with([note.clone()]))?;
             if signed.size != stated {
                 let what = format!("the checkpoint listed for {stated} leaves is of {}", signed.size);

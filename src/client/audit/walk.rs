@@ -12,7 +12,7 @@ use crate::{
     canon::Sha256,
     clock::Timestamp,
     env::Clock,
-    log::{BadCheckpoint, Bundle, Checkpoint, Edge, Hash, Tile, leaf_hash, note::Verifier, open_checkpoint},
+    log::{BadCheckpoint, Bundle, Checkpoint, Edge, Hash, Tile, leaf_hash},
     pinset::{
         replay::{Due, Lie, Replay},
         trust::Trust,
@@ -116,12 +116,12 @@ struct Fetched {
 impl Walk {
     async fn run(&mut self, progress: &(dyn Fn(u64, u64) + Send + Sync)) -> Result<(), Stop> {
         self.newest_trust().await?;
-        let log = self.trust.log().map_err(|e| Fault::new(FaultKind::Checkpoint, e.to_string()))?;
-        let (end, note) = self.newest_checkpoint(&log).await?;
+        let trust = self.trust.clone();
+        let (end, note) = self.newest_checkpoint(&trust).await?;
         (self.report.size, self.report.root) = (end.size, Some(end.root));
         self.report.checkpoint = Some(note.clone());
         if let Some(resume) = &self.resume {
-            self.kept.checkpoint(resume.checkpoint.clone(), "the file of an earlier run", &log);
+            self.kept.checkpoint(resume.checkpoint.clone(), "the file of an earlier run", &trust);
         }
         if self.resume.as_ref().is_some_and(|resume| resume.listed > end.size) {
             self.beyond(&end, &note)?;
@@ -140,7 +140,7 @@ impl Walk {
             }
             let Some(fetched) = ahead.pop_front() else { break };
             let fetched = fetched.await.map_err(|e| Blind::Form(format!("a task failed: {e}")))??;
-            self.bundle(fetched, &log, &note).await?;
+            self.bundle(fetched, &trust, &note).await?;
             progress(self.edge.size(), end.size);
         }
         self.end(&end, &note).await?;
@@ -166,10 +166,10 @@ impl Walk {
         Ok(())
     }
 
-    async fn newest_checkpoint(&self, log: &Verifier) -> Result<(Checkpoint, String), Stop> {
+    async fn newest_checkpoint(&self, trust: &Trust) -> Result<(Checkpoint, String), Stop> {
         let none = || Fault::new(FaultKind::Checkpoint, "there is no checkpoint");
         let note = self.source.checkpoint().await?.ok_or_else(none)?;
-        match open_checkpoint(&note, log) {
+        match trust.open(&note) {
             Ok(checkpoint) => Ok((checkpoint, note)),
             Err(e) => {
                 let wrong = matches!(e, BadCheckpoint::WrongLog { .. });
@@ -179,7 +179,7 @@ impl Walk {
         }
     }
 
-    async fn bundle(&mut self, fetched: Fetched, log: &Verifier, note: &str) -> Result<(), Stop> {
+    async fn bundle(&mut self, fetched: Fetched, trust: &Trust, note: &str) -> Result<(), Stop> {
         let Fetched { bundle, entries, tile } = fetched;
         let broken = |what: String| Fault::new(FaultKind::Bundle, what).with([note.to_owned()]);
         let entries = entries.ok_or_else(|| broken(format!("{bundle} is missing")))?;
@@ -198,7 +198,7 @@ impl Walk {
             self.report.verified.leaves += 1;
             self.due(due).await?;
             if self.edge.size() > self.report.resumed_at {
-                self.transitions.at(&*self.source, log, &self.edge).await?;
+                self.transitions.at(&*self.source, trust, &self.edge).await?;
             }
             self.resumed(note)?;
             self.hold_to_kept(note)?;

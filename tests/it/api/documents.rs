@@ -267,7 +267,7 @@ fn every_published_size_has_its_checkpoint_and_its_partial_files() {
         assert_eq!(listed.last().map(|(_, note)| note.as_str()), Some(&*site.app.moment().note));
         let trust = countersign::pinset::trust::Trust::first(&site.app.moment().trust.note).expect("reads");
         for (size, note) in listed {
-            let signed = countersign::log::open_checkpoint(&note, &trust.log().expect("a key")).expect("signed");
+            let signed = countersign::log::open_checkpoint(&note, &trust.logs().expect("a key")[0]).expect("signed");
             assert_eq!(signed.size, size);
             let mut tree = countersign::log::Frontier::new();
             let bundle = Bundle::holding(size - 1, size).expect("in the log");

@@ -173,7 +173,10 @@ fn another_trust_file_than_the_logs_verifies_nothing() {
             court.file(name)
         };
         let elsewhere = write("elsewhere.txt", Terms { origin: "evil.example".to_owned(), ..terms.clone() });
-        let other = write("other.txt", Terms { log: stranger.verifying(), ..terms });
+        let from = countersign::clock::Timestamp::EPOCH;
+        let log =
+            countersign::pinset::trust::LogKey { key: SigningKey::from_seed(&[78; 32]).verifying(), from, until: None };
+        let other = write("other.txt", Terms { logs: vec![log], ..terms });
         for (trust, kind) in [(&elsewhere, "wrong-log"), (&other, "checkpoint")] {
             let refused = super::Verdict::of(court.run(&[&court.url, "--trust", trust, "--json"]).await);
             assert_eq!((refused.exit, refused.kinds()), (1, vec![kind]), "{refused}");
