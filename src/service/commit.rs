@@ -26,8 +26,10 @@ pub(super) const JSON: &str = "application/json";
 pub(super) enum Failure {
     /// A step spoiled the transaction; its own outcome says how.
     Step,
-    /// The database failed.
+    /// The database failed; nothing was committed.
     Store(StoreError),
+    /// The database failed so that nobody knows whether the batch was committed: it must not be tried again.
+    Unconfirmed(StoreError),
     /// Nothing may be appended.
     ReadOnly(ReadOnly),
 }
@@ -150,21 +152,30 @@ pub(super) async fn seal(
 async fn finish(core: &Core, work: Work, tip: &mut Tip, sealed: Option<Sealed>) -> Result<(), Failure> {
     let Work { tx, state, .. } = work;
     let committed = tx.commit().await;
-    let Some(Sealed { edge, checkpoint, note, heads }) = sealed else { return Ok(committed?) };
+    let Some(Sealed { edge, checkpoint, note, heads }) = sealed else {
+        // Nothing was logged, so nothing tells whether rows alone are there.
+        return committed.map_err(Failure::Unconfirmed);
+    };
     if let Err(error) = committed {
-        // Whether it is durable is unknown. One checkpoint of this size was signed: it is there, or nothing is. Should it
-        // come to be there later after all, the next transaction finds it when it holds the head row.
-        let size = checkpoint.size;
-        if core.reader.conn().await?.checkpoint(size).await?.as_deref() != Some(&note) {
+        if !is_there(core, &checkpoint, &note).await.map_err(Failure::Unconfirmed)? {
             return Err(error.into());
         }
-        tracing::warn!(%error, size, "the commit was not confirmed, but is there");
+        tracing::warn!(%error, size = checkpoint.size, "the commit was not confirmed, but is there");
     }
     *tip = Tip { state, edge };
     // From here on the batch is durable. If we stop now, the database is ahead of the anchor, which is no fault.
     let moment = core.moment().next(tip.state.clone(), checkpoint, note, heads);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
     Ok(())
+}
+
+/// Whether a batch whose commit failed is durable all the same. One checkpoint of its size was signed: that is there, or
+/// nothing is. The head row is taken to look, so that a commit which the database is still at has ended one way or the
+/// other; without that a step could be tried again that is done a moment later.
+async fn is_there(core: &Core, checkpoint: &Checkpoint, note: &str) -> Result<bool, StoreError> {
+    let mut tx = core.writer.begin().await?;
+    tx.take_head().await?;
+    Ok(tx.checkpoint(checkpoint.size).await?.as_deref() == Some(note))
 }
 
 async fn write_versions(work: &mut Work) -> Result<(), StoreError> {
