@@ -55,7 +55,7 @@ pub(super) async fn batch(core: &Core, jobs: &mut [Box<dyn Waiting>]) -> Result<
         }
     }
     if !work.wrote {
-        return Ok(core.moment());
+        return catch_up(core, &mut work, &tip).await;
     }
     let access = work.access;
     let sealed = seal(&core.signers, core.heads, &mut work, &tip.edge).await.map_err(|lost| core.lost(lost))?;
@@ -91,6 +91,20 @@ pub(super) async fn resign(core: &Core, due: impl Fn(&Head) -> bool) -> Result<u
     let moment = core.moment().next(tip.state.clone(), checkpoint, note, all);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
     Ok(heads.len())
+}
+
+/// Serves what others have appended and this process has not seen before: an answer that says what was done there, and
+/// proves it, or refuses because of it, must not come with an older log.
+async fn catch_up(core: &Core, work: &mut Work, tip: &Tip) -> Result<Arc<Moment>, Failure> {
+    let (before, size) = (core.moment(), tip.edge.size());
+    if before.checkpoint.size >= size {
+        return Ok(before);
+    }
+    let missing = || core.lost(ReadOnly::Damaged(format!("the checkpoint of size {size} is missing")).into());
+    let note = work.tx.checkpoint(size).await?.ok_or_else(missing)?;
+    let checkpoint = Checkpoint { origin: core.origin().to_owned(), size, root: tip.edge.root() };
+    let moment = before.next(tip.state.clone(), checkpoint, note, work.tx.heads().await?);
+    core.serve(moment).await.map_err(Failure::ReadOnly)
 }
 
 /// Takes the head row and whatever others have appended since.

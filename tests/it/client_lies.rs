@@ -8,7 +8,7 @@ use countersign::{
     client::{self, PullError, Pulled},
     clock::{Span, Timestamp},
     env::ManualClock,
-    log::{Checkpoint, note, open_checkpoint, sign_checkpoint},
+    log::{Checkpoint, Proof, note, open_checkpoint, sign_checkpoint},
     pinset::{
         head::Head,
         trust::{HeadKey, Trust},
@@ -26,13 +26,19 @@ use crate::{
 
 const HEAD: &str = "/v1/pinsets/default/head";
 
-/// A gateway that pulled version 3 while the log had 12 leaves, an hour before its head expires.
-struct Gateway {
+/// A registry that is about to lie, and a gateway that pulled version 3 while the log had 12 leaves, an hour before its head expires.
+pub(crate) struct Liar {
     served: Served,
     clock: ManualClock,
     folder: TempDir,
     /// What it was answered.
     first: HeadAnswer,
+}
+
+/// A version in the log.
+pub(crate) struct Published {
+    pub(crate) version: u64,
+    pub(crate) index: u64,
 }
 
 /// Version 3: both tools approved; then a release that waits.
@@ -55,8 +61,8 @@ fn before() -> Registry {
     registry
 }
 
-impl Gateway {
-    async fn new() -> Self {
+impl Liar {
+    pub(crate) async fn new() -> Self {
         let registry = registry(&["1.1.0"]);
         let (clock, first) = (ManualClock::at(registry.now), registry.head(0));
         let served = Served::new(registry).await;
@@ -71,7 +77,7 @@ impl Gateway {
         self.folder.path().join(name).to_str().expect("text").to_owned()
     }
 
-    async fn pull(&self) -> Result<Pulled, PullError> {
+    pub(crate) async fn pull(&self) -> Result<Pulled, PullError> {
         let registry = client::Registry::new(&self.served.url, None).expect("an address");
         let trust = Trust::first(&fs::read_to_string(self.path("trust.txt")).expect("there")).expect("signed");
         let (state, set) = (self.path("state"), "default".parse().expect("legal"));
@@ -97,6 +103,32 @@ impl Gateway {
         walk(Path::new(&self.path("state")), &mut files);
         files.retain(|(name, _)| !name.ends_with("/lock") && !name.contains("/evidence/"));
         files
+    }
+
+    pub(crate) fn state(&self) -> String {
+        self.path("state")
+    }
+
+    /// Publishes another version, in which nothing changed.
+    pub(crate) fn goes_on(&self) -> Published {
+        let mut desk = self.served.desk();
+        desk.registry.publish_again();
+        let version = edited(&desk.registry.head(0), |_| {}).version;
+        Published { version, index: desk.registry.size() - 1 }
+    }
+
+    /// Signs the version that the gateway has over the log as it is now, with proofs that hold.
+    pub(crate) fn signs_the_old_version_over_the_new_log(&self) {
+        let newest = self.honest();
+        let leaf = self.first.proof.index;
+        let head = edited(&self.first, |head| {
+            let now = edited(&newest, |_| {});
+            (head.checkpoint_size, head.checkpoint_root) = (now.checkpoint_size, now.checkpoint_root);
+        });
+        let hashes = self.served.desk().registry.inclusion(leaf);
+        let proof = Proof { index: leaf, hashes, ..newest.proof };
+        let (head, leaf) = (head.sign(&key(3)), self.first.leaf.clone());
+        self.says(&HeadAnswer { head, leaf, proof, consistency: newest.consistency });
     }
 
     /// Answers with this from now on.
@@ -157,7 +189,7 @@ fn edited(answer: &HeadAnswer, edit: impl FnOnce(&mut Head)) -> Head {
 const HOUR: Span = Span::hours(1);
 
 /// What is told, and the variant by which it is refused.
-type Lie = (&'static str, fn(&Gateway), &'static str);
+type Lie = (&'static str, fn(&Liar), &'static str);
 
 const LIES: &[Lie] = &[
     (
@@ -357,7 +389,7 @@ fn refusal(error: &PullError) -> String {
 #[tokio::test]
 async fn each_lie_has_its_own_refusal_and_changes_nothing() {
     for (what, lie, expected) in LIES {
-        let gateway = Gateway::new().await;
+        let gateway = Liar::new().await;
         let kept = gateway.files();
         lie(&gateway);
         let error = gateway.pull().await.expect_err(what);
@@ -383,7 +415,7 @@ async fn each_lie_has_its_own_refusal_and_changes_nothing() {
     }
 }
 
-impl Gateway {
+impl Liar {
     fn clock_now(&self) -> Timestamp {
         use countersign::env::Clock as _;
         self.clock.now()
@@ -396,7 +428,7 @@ impl Gateway {
 
 #[tokio::test]
 async fn a_forked_log_is_kept_as_two_signed_notes_and_the_error_says_where() {
-    let gateway = Gateway::new().await;
+    let gateway = Liar::new().await;
     for (n, other) in [registry(&["6.6.6"]), registry(&["6.6.6", "6.6.7"])].iter().enumerate() {
         gateway.says_as(other);
         let error = gateway.pull().await.expect_err("refused");
@@ -422,7 +454,7 @@ async fn a_forked_log_is_kept_as_two_signed_notes_and_the_error_says_where() {
 
 #[tokio::test]
 async fn a_registry_that_lies_anew_each_time_does_not_fill_the_disk() {
-    let gateway = Gateway::new().await;
+    let gateway = Liar::new().await;
     for n in 0..20 {
         gateway.says_as(&registry(&[&format!("6.6.{n}")]));
         let error = gateway.pull().await.expect_err("refused");
@@ -434,7 +466,7 @@ async fn a_registry_that_lies_anew_each_time_does_not_fill_the_disk() {
 
 #[tokio::test]
 async fn a_clock_that_was_moved_back_makes_no_head_good_again() {
-    let gateway = Gateway::new().await;
+    let gateway = Liar::new().await;
     let kept = gateway.files();
     let issued = gateway.clock_now();
     gateway.clock.set(issued.minus(Span::minutes(5)));
@@ -454,7 +486,7 @@ async fn a_clock_that_was_moved_back_makes_no_head_good_again() {
 
 #[tokio::test]
 async fn a_head_key_counts_from_its_activation_on_and_not_before() {
-    let gateway = Gateway::new().await;
+    let gateway = Liar::new().await;
     let now = gateway.clock_now();
     let mut terms = gateway.served.desk().registry.trust().terms().clone();
     terms.version = 2;
@@ -462,7 +494,7 @@ async fn a_head_key_counts_from_its_activation_on_and_not_before() {
     gateway.served.instead("/v1/trust", 200, terms.sign(&[&key(1)]).expect("signs").note());
     assert!(gateway.pull().await.expect("the old key counts still").new_trust);
     // The registry signs with the new key before gateways take it.
-    let by_new_key = |gateway: &Gateway| {
+    let by_new_key = |gateway: &Liar| {
         let answer = gateway.honest();
         let head = edited(&answer, |_| {}).sign(&key(4));
         gateway.says(&HeadAnswer { head, ..answer });

@@ -250,22 +250,30 @@ impl Registry {
             checkpoint_size: size,
             checkpoint_root: root,
         };
-        let mut tiles = Tiles::new();
-        for (tile, bytes) in self.edge.tiles() {
-            tiles.insert(tile, &bytes).expect("fits");
-        }
-        let hashes = |plan: Plan| plan.compute(|node| tiles.node(node)).expect("all there");
         HeadAnswer {
             head: head.sign(&key(3)),
             leaf: self.leaves[leaf].clone(),
             proof: Proof {
                 index: leaf as u64,
-                hashes: hashes(Plan::inclusion(leaf as u64, size).expect("inside")),
+                hashes: self.inclusion(leaf as u64),
                 checkpoint: sign_checkpoint(&checkpoint, &log).expect("signs"),
                 extra: None,
             },
-            consistency: hashes(Plan::consistency(from, size).expect("not longer")),
+            consistency: self.hashes(&Plan::consistency(from, size).expect("not longer")),
         }
+    }
+
+    /// From a leaf to the newest root.
+    pub(crate) fn inclusion(&self, leaf: u64) -> Vec<Sha256> {
+        self.hashes(&Plan::inclusion(leaf, self.size()).expect("inside"))
+    }
+
+    fn hashes(&self, plan: &Plan) -> Vec<Sha256> {
+        let mut tiles = Tiles::new();
+        for (tile, bytes) in self.edge.tiles() {
+            tiles.insert(tile, &bytes).expect("fits");
+        }
+        plan.compute(|node| tiles.node(node)).expect("all there")
     }
 
     pub(crate) fn trust(&self) -> Trust {

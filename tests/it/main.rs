@@ -29,6 +29,7 @@ mod process;
 mod proxy;
 mod readme;
 mod registry;
+mod replicas;
 mod scan;
 mod service;
 mod shared;
