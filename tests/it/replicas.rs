@@ -234,9 +234,10 @@ fn a_replica_that_never_looks_loses_no_precondition() {
         let path = format!("/v1/candidates/{}/decisions", ids[0]);
         let vote = |replica| fleet.post(replica, &fleet.review, &path, ballot.clone());
         let (one, two, three) = tokio::join!(vote(0), vote(1), vote(2));
-        for (status, answer) in [&two, &three] {
-            assert_eq!((*status, &answer["decision"]), (201, &one.1["decision"]), "told again, not decided again: {answer}");
-        }
+        let mut told: Vec<(u16, &Value)> = [&one, &two, &three].map(|(status, answer)| (*status, &answer["decision"])).into();
+        told.sort_by_key(|(status, _)| *status);
+        let decision = told[0].1;
+        assert_eq!(told, [(200, decision), (200, decision), (201, decision)], "decided once, and told again");
 
         // Replica 1 decides, replica 2 has seen the candidate as it was, and refuses another vote on that.
         let stale = fleet.ballot(2, &ids[1]).await.replace("approve", "reject");
@@ -355,7 +356,10 @@ fn a_revoked_pin_is_allowed_nowhere_after_the_heads_lifetime_and_the_skew() {
         let (status, answer) = fleet.post(0, &fleet.review, "/v1/pinsets/default/revocations", body).await;
         assert_eq!(status, 201, "{answer}");
 
-        // Time passes, minute by minute. The replica that works signs anew; nobody else learns of anything.
+        // Time passes, minute by minute, a second after each full one: times in the log are a few microseconds late.
+        let all = || gateways.iter().map(|gateway| &gateway.clock).chain([&fleet.replicas[0].1]);
+        all().for_each(|clock| clock.advance(Span::seconds(1)));
+        // The replica that works signs anew; nobody else learns of anything.
         let bound = lifetime.as_seconds() / 60 + skew.as_seconds() / 60;
         let mut last = [0; 4];
         for minute in 0..=bound + 30 {
@@ -365,12 +369,8 @@ fn a_revoked_pin_is_allowed_nowhere_after_the_heads_lifetime_and_the_skew() {
                     last[n] = minute + 1;
                 }
             }
-            let minutes = Span::minutes(u32::try_from(minute + 1).expect("small"));
-            fleet.replicas[0].1.set(start() + minutes);
+            all().for_each(|clock| clock.advance(Span::minutes(1)));
             fleet.replicas[0].0.app.resign().await.expect("answers");
-            for gateway in &gateways {
-                gateway.clock.advance(Span::minutes(1));
-            }
         }
         let (lifetime, skew) = (lifetime.as_seconds() / 60, skew.as_seconds() / 60);
         assert_eq!(last, [0, lifetime, lifetime, lifetime + skew], "minutes for which the revoked pin was let through");
