@@ -18,8 +18,10 @@ use url::Url;
 
 use crate::clock::Span;
 
+mod log;
 mod public_url;
 
+pub use log::{Form as LogForm, Log};
 pub use public_url::PublicUrl;
 
 /// What the command line gave, as text; every member may be absent.
@@ -58,6 +60,8 @@ pub struct Serve {
     pub readers: Readers,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxy: Vec<IpNet>,
+    /// What the service says of itself on standard error, and how.
+    pub log: Log,
 }
 
 /// Where a registry's state is: what `serve` and `admin` must agree on.
@@ -163,6 +167,8 @@ struct File {
     origin: Option<String>,
     trusted_proxy: Vec<String>,
     readers: Option<Readers>,
+    log: Option<String>,
+    log_format: Option<LogForm>,
     heads: HeadsFile,
     limits: Limits,
 }
@@ -205,6 +211,7 @@ impl Serve {
         Ok(Self {
             readers: readers(file.readers, listen, public_url.as_ref())?,
             trusted_proxy: proxies.iter().map(|text| network(text)).collect::<Result<_, _>>()?,
+            log: Log::checked(vars, &file)?,
             registry,
             listen,
             admin_listen,

@@ -15,7 +15,12 @@
 //! clock-skew 300
 //! ```
 //!
-//! `head` may repeat. A person compares the fingerprint (SHA-256 of the root key's SPKI) once; from then on only what the
+//! `version` and `epoch` are at least 1; `root` and `log` are note keys ([`crate::log::note`]) of the names
+//! `<origin>/root` and `<origin>`; `head` stands one to eight times; `head-lifetime` is 1 to 604,800 seconds,
+//! `clock-skew` 0 to 3,600. Nothing else may stand in it, and no number begins with a zero that isn't all of it. The
+//! whole note has at most 64 KiB, and the root key that it names has signed it.
+//!
+//! A person compares the fingerprint (SHA-256 of the root key's SPKI) once; from then on only what the
 //! root in hand signed, with a higher version, takes its place.
 
 use std::{collections::BTreeMap, fmt::Write as _};

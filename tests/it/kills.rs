@@ -29,7 +29,7 @@ use crate::{
     api::{account, authority, token},
     cluster::Cluster,
     process::{self, PATIENCE, Process, key, submission_of},
-    service::check_log,
+    whole::fold_equals_store,
 };
 
 const WRITERS: usize = 6;
@@ -263,10 +263,9 @@ async fn kill_again_and_again(data: PathBuf, database: Database, mut victim: Vic
             cluster.kill();
         }
         if matches!(which, 0 | 1 | 4)
-            && let Some(mut killed) = server.take()
+            && let Some(server) = server.take()
         {
-            killed.signal(rustix::process::Signal::KILL);
-            killed.ended();
+            server.killed();
         }
         if which >= 2
             && let Victim::Either(cluster) = &mut victim
@@ -276,7 +275,7 @@ async fn kill_again_and_again(data: PathBuf, database: Database, mut victim: Vic
     }
     drop(place);
     // Its last writers get their answers, or don't.
-    server.take().expect("runs").signal(rustix::process::Signal::KILL);
+    server.take().expect("runs").killed();
     tasks.join_all().await;
     ready.sort();
     back.sort();
@@ -325,7 +324,8 @@ async fn nothing_is_lost(data: &Path, database: &Database, work: &Work) {
     // could check.
     let app = process::open(data, database, false).await;
     assert_eq!(app.read_only(), None);
-    let size = check_log(&app).await;
+    fold_equals_store(&app).await;
+    let size = app.moment().checkpoint.size;
     let mut conn = app.reader().conn().await.expect("a connection");
     let leaves = conn.leaves(0, size).await.expect("read");
     let leaf = |index: u64| &leaves[usize::try_from(index).expect("small")];
@@ -344,7 +344,7 @@ async fn nothing_is_lost(data: &Path, database: &Database, work: &Work) {
             }
         }
     }
-    // `check_log` showed that each stored checkpoint is a prefix of the newest; those that were seen are stored ones.
+    // The fold showed that each stored checkpoint is a prefix of the newest; those that were seen are stored ones.
     let seen = work.checkpoints.lock().expect("whole").clone();
     for (size, note) in &seen {
         assert_eq!(conn.checkpoint(*size).await.expect("read").as_ref(), Some(note), "seen at size {size}");

@@ -30,15 +30,22 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::databases::{Fresh, on_both};
+use crate::{
+    databases::{Fresh, on_both},
+    whole::{at_the_end, fold_equals_store},
+};
 
 /// Longer than any of these steps takes on a busy machine; only a test that fails waits for it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A registry's process, killed when the test ends.
+/// A registry's process, killed when the test ends. What it leaves folds to what it kept, however it ended.
 pub(crate) struct Process {
     child: Child,
     pub(crate) address: SocketAddr,
+    data: PathBuf,
+    database: Database,
+    /// Whether what it leaves is looked at when it ends.
+    looked_at: bool,
 }
 
 impl Process {
@@ -48,7 +55,8 @@ impl Process {
         let address = lines.map(|line| line.expect("text")).find_map(|line| {
             line.strip_prefix("listening on http://").map(|address| address.parse().expect("an address"))
         });
-        Self { child, address: address.expect("it says where it listens before it ends") }
+        let address = address.expect("it says where it listens before it ends");
+        Self { child, address, data: data.to_owned(), database: database.clone(), looked_at: true }
     }
 
     /// The program, just begun: whether it listens yet nobody knows.
@@ -61,12 +69,17 @@ impl Process {
         command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts")
     }
 
-    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+    fn signal(&self, signal: rustix::process::Signal) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, signal).expect("it runs");
     }
 
-    pub(crate) fn ended(&mut self) -> ExitStatus {
+    /// Kills it, with many more to come: what they leave together is looked at in the end.
+    pub(crate) fn killed(mut self) {
+        self.looked_at = false;
+    }
+
+    fn ended(&mut self) -> ExitStatus {
         self.child.wait().expect("it ends")
     }
 }
@@ -75,6 +88,15 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if !self.looked_at {
+            return;
+        }
+        at_the_end(async || {
+            let app = open(&self.data, &self.database, false).await;
+            assert_eq!(app.read_only(), None);
+            fold_equals_store(&app).await;
+            app.close().await;
+        });
     }
 }
 
