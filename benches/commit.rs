@@ -79,7 +79,9 @@ async fn open(database: &Database, dir: &std::path::Path, commits: &Arc<Commits>
     let probe: Arc<dyn Probe> = Arc::<Commits>::clone(commits);
     let rules = Arc::new(Ruleset::builtin().expect("it passes its own examples"));
     let opening = Opening { registry: &settings, host: None, rules, create: true };
-    App::open_on((reader, writer.probed(probe)), opening, Arc::new(SystemClock), Arc::new(SystemRng)).await.expect("opens")
+    App::open_on((reader, writer.probed(probe)), opening, Arc::new(SystemClock), Arc::new(SystemRng))
+        .await
+        .expect("opens")
 }
 
 /// Acknowledged writes a second, and how many a commit.
@@ -122,7 +124,14 @@ async fn bare(database: &Database, from: u64) -> f64 {
         for _ in 0..WRITERS {
             let text = |text: &str| text.to_owned();
             let at = head.last_at;
-            let row = AuditRow { id: 0, at, actor: text("bench"), action: text("toggle"), subject: text("reviewer"), detail: text("") };
+            let row = AuditRow {
+                id: 0,
+                at,
+                actor: text("bench"),
+                action: text("toggle"),
+                subject: text("reviewer"),
+                detail: text(""),
+            };
             tx.put_audit(&row).await.expect("put");
         }
         for n in 0..WRITERS {
@@ -164,11 +173,17 @@ async fn measure(name: &str, database: &Database) {
         rates.1.push(bare_apart(name, database).await);
     }
     let (queue, loop_) = (median(rates.0), median(rates.1));
-    println!("{name}: 64 writers {queue:.0} writes/s, {a_commit:.1} a commit; bare loop {loop_:.0} writes/s: ratio {:.2}", queue / loop_);
+    println!(
+        "{name}: 64 writers {queue:.0} writes/s, {a_commit:.1} a commit; bare loop {loop_:.0} writes/s: ratio {:.2}",
+        queue / loop_
+    );
     commits.slow.store(true, Ordering::Relaxed);
     let (many, _) = written(&app, &commits, WRITERS).await;
     let (one, _) = written(&app, &commits, 1).await;
-    println!("{name}: with 5 ms added to each commit {many:.0} writes/s by 64 writers, {one:.0} by one: {:.1} times", many / one);
+    println!(
+        "{name}: with 5 ms added to each commit {many:.0} writes/s by 64 writers, {one:.0} by one: {:.1} times",
+        many / one
+    );
     app.close().await;
 }
 
@@ -199,7 +214,8 @@ impl Schema {
     async fn new(url: &str, name: &str) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let server = url.split("&options=").next().expect("a URL").to_owned();
-        let name = format!("bench_{name}_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)).to_lowercase();
+        let name =
+            format!("bench_{name}_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)).to_lowercase();
         let mut conn = sqlx::PgConnection::connect(&server).await.expect("reached");
         conn.execute(sqlx::AssertSqlSafe(format!("CREATE SCHEMA {name}"))).await.expect("a schema");
         let database = Database::Postgres(DatabaseText::new(format!("{server}&options=-c%20search_path%3D{name}")));
@@ -218,7 +234,8 @@ fn postgres() -> Option<String> {
 }
 
 fn queue(_: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     println!();
     runtime.block_on(async {
         let folder = tempfile::tempdir().expect("a folder");

@@ -245,7 +245,8 @@ impl Desk {
 
 fn one_changed_alias(_: &mut Criterion) {
     const ALIASES: usize = 1_000;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let mut registry = Registry::new();
         let mut documents: Vec<Vec<u8>> = (0..ALIASES).map(|alias| pins(alias, 20, 0)).collect();
@@ -275,7 +276,10 @@ fn one_changed_alias(_: &mut Criterion) {
             let from = registry.edge.size();
             desk.serve(&registry.publish(version, documents.clone(), from));
             let (took, bytes, requests) = pull(version).await;
-            println!("one alias changed: {requests} requests, {bytes} bytes ({:.1} %), {took:.1?}", 100.0 * bytes as f64 / whole as f64);
+            println!(
+                "one alias changed: {requests} requests, {bytes} bytes ({:.1} %), {took:.1?}",
+                100.0 * bytes as f64 / whole as f64
+            );
         }
     });
 }

@@ -62,7 +62,9 @@ pub enum PullError {
     #[error("the registry still serves the head that expired at {0}: it signs no new one, or old answers are replayed")]
     Frozen(Timestamp),
     /// The registry says that nothing changed, and the head in hand has expired. Nobody signs such an answer.
-    #[error("the registry says that nothing changed, but the head in hand expired at {0}: it signs no new one, or old answers are replayed")]
+    #[error(
+        "the registry says that nothing changed, but the head in hand expired at {0}: it signs no new one, or old answers are replayed"
+    )]
     NotModified(Timestamp),
     /// The trust file is another registry's than the state.
     #[error("the state is of the registry {state}, the trust file of {trust}")]

@@ -103,7 +103,8 @@ impl Drop for Cluster {
 }
 
 fn programs() -> PathBuf {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").expect("PostgreSQL's programs, as `sh tests/run` installs them");
+    let versions =
+        std::fs::read_dir("/usr/lib/postgresql").expect("PostgreSQL's programs, as `sh tests/run` installs them");
     let bin = versions.map(|version| version.expect("an entry").path().join("bin"));
     bin.filter(|bin: &PathBuf| Path::new(bin).join("postgres").exists()).max().expect("PostgreSQL's programs")
 }

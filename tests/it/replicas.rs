@@ -119,7 +119,8 @@ impl<'a> Fleet<'a> {
 
     /// A vote on what a replica shows of a candidate.
     async fn ballot(&self, replica: usize, id: &str) -> String {
-        let candidate: Value = serde_json::from_str(&self.get(replica, &format!("/v1/candidates/{id}")).await).expect("JSON");
+        let candidate: Value =
+            serde_json::from_str(&self.get(replica, &format!("/v1/candidates/{id}")).await).expect("JSON");
         json!({"outcome": "approve", "reason": "Read it.", "shown": candidate["shown"]}).to_string()
     }
 
@@ -191,7 +192,8 @@ fn replicas_that_never_look_show_what_is_old_and_write_what_is_right() {
             ended.expect("no writer fails");
         }
         fleet.refresh().await;
-        let notes: BTreeSet<String> = [fleet.get(0, "/log/checkpoint").await, fleet.get(1, "/log/checkpoint").await].into();
+        let notes: BTreeSet<String> =
+            [fleet.get(0, "/log/checkpoint").await, fleet.get(1, "/log/checkpoint").await].into();
         assert_eq!(notes.len(), 1, "once they have looked they show the same");
         // Each checkpoint that anybody saw is the one of its size, and a prefix of the newest: `check_log` proves that.
         let app = &fleet.replicas[0].0.app;
@@ -234,7 +236,8 @@ fn a_replica_that_never_looks_loses_no_precondition() {
         let path = format!("/v1/candidates/{}/decisions", ids[0]);
         let vote = |replica| fleet.post(replica, &fleet.review, &path, ballot.clone());
         let (one, two, three) = tokio::join!(vote(0), vote(1), vote(2));
-        let mut told: Vec<(u16, &Value)> = [&one, &two, &three].map(|(status, answer)| (*status, &answer["decision"])).into();
+        let mut told: Vec<(u16, &Value)> =
+            [&one, &two, &three].map(|(status, answer)| (*status, &answer["decision"])).into();
         told.sort_by_key(|(status, _)| *status);
         let decision = told[0].1;
         assert_eq!(told, [(200, decision), (200, decision), (201, decision)], "decided once, and told again");
@@ -255,14 +258,20 @@ fn a_replica_that_never_looks_loses_no_precondition() {
         let app = &fleet.replicas[2].0.app;
         let size = check_log(app).await;
         let leaves = app.reader().conn().await.expect("a connection").leaves(0, size).await.expect("read");
-        let decisions = leaves.iter().filter(|leaf| String::from_utf8_lossy(leaf).contains(r#""type":"decision""#)).count();
+        let decisions =
+            leaves.iter().filter(|leaf| String::from_utf8_lossy(leaf).contains(r#""type":"decision""#)).count();
         assert_eq!(decisions, 2);
         // Heads: whoever signs, signs the newest version, without having looked.
         let (running, clock) = &fleet.replicas[1];
         clock.set(start() + Span::minutes(16));
-        eventually(|| (), || running.app.moment().heads.values().all(|head| head.issued > start() + Span::minutes(15))).await;
-        let newest = running.app.moment().state.set(&"default".parse().expect("legal")).and_then(|set| set.document().cloned());
-        assert_eq!(running.app.moment().heads.values().next().expect("one").version, newest.expect("published").version);
+        eventually(|| (), || running.app.moment().heads.values().all(|head| head.issued > start() + Span::minutes(15)))
+            .await;
+        let newest =
+            running.app.moment().state.set(&"default".parse().expect("legal")).and_then(|set| set.document().cloned());
+        assert_eq!(
+            running.app.moment().heads.values().next().expect("one").version,
+            newest.expect("published").version
+        );
         fleet.stop().await;
     }));
 }

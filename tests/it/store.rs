@@ -76,6 +76,10 @@ fn every_write_passes_the_probe() {
         let path = file.expect("a file").path();
         let text = std::fs::read_to_string(&path).expect("text");
         let past = text.lines().find(|line| line.contains("self.0.0") || line.contains(".execute("));
-        assert!(path.ends_with("mod.rs") || path.ends_with("fsck.rs") || past.is_none(), "{}: {past:?}", path.display());
+        assert!(
+            path.ends_with("mod.rs") || path.ends_with("fsck.rs") || past.is_none(),
+            "{}: {past:?}",
+            path.display()
+        );
     }
 }

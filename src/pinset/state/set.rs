@@ -401,8 +401,7 @@ impl SetState {
     ) -> (SetDocument, Published) {
         let (document, pins) = self.documents(registry, evidence, at);
         let (set, version) = (document.to_bytes(), document.version);
-        let published =
-            Published { pinset: self.name.clone(), version, set_sha256: Sha256::of(&set), set, pins };
+        let published = Published { pinset: self.name.clone(), version, set_sha256: Sha256::of(&set), set, pins };
         (document, published)
     }
 

@@ -132,7 +132,8 @@ fn a_write_survives_each_statement_of_its_batch_failing_or_leaves_no_trace() {
         app.write(AddSet("first".to_owned())).await.expect("written");
         let mut statements = faulty.seen();
         // All of the commit path, whatever the step: the list is written out, so that it can't get shorter unseen.
-        let verbs: Vec<String> = statements.iter().map(|sql| sql.split(' ').take(3).collect::<Vec<_>>().join(" ")).collect();
+        let verbs: Vec<String> =
+            statements.iter().map(|sql| sql.split(' ').take(3).collect::<Vec<_>>().join(" ")).collect();
         assert_eq!(
             verbs,
             [
@@ -206,13 +207,17 @@ fn the_same_holds_for_rows_of_publishing_and_of_deciding() {
         let mut deciding = faulty.seen();
         for list in [&mut publishing, &mut deciding] {
             // The first row of a count is written once.
-            list.retain(|sql| *sql != COMMIT && !sql.starts_with("SELECT") && !sql.starts_with("INSERT INTO candidate_count"));
+            list.retain(|sql| {
+                *sql != COMMIT && !sql.starts_with("SELECT") && !sql.starts_with("INSERT INTO candidate_count")
+            });
             list.sort_unstable();
             list.dedup();
         }
         assert!(publishing.len() >= 12 && deciding.len() >= 12, "{} {}", publishing.len(), deciding.len());
         let mut n = 0;
-        let faults = |sql| [(Before, 1), (After, 1), (Before, ALWAYS), (After, ALWAYS)].map(|(when, times)| Fault { sql, when, times });
+        let faults = |sql| {
+            [(Before, 1), (After, 1), (Before, ALWAYS), (After, ALWAYS)].map(|(when, times)| Fault { sql, when, times })
+        };
         for fault in publishing.into_iter().flat_map(faults) {
             n += 1;
             let (text, version) = (tool(n), format!("1.0.{n}"));
@@ -256,8 +261,7 @@ fn a_commit_whose_fate_nobody_can_look_up_is_told_as_such_and_never_tried_again(
         let faulty = Arc::new(Faulty::default());
         let mut app = open(&bench, &faulty).await.expect("opens");
         // The look fails too: the first time the head row is taken is the batch's own.
-        for (n, (when, look, there)) in
-            [(After, CHECKPOINT, true), (Before, CHECKPOINT, false)].into_iter().enumerate()
+        for (n, (when, look, there)) in [(After, CHECKPOINT, true), (Before, CHECKPOINT, false)].into_iter().enumerate()
         {
             let before = app.moment().checkpoint.size;
             let set = AddSet(format!("s{n}"));
@@ -370,10 +374,8 @@ fn a_database_that_stores_other_leaves_than_it_was_given_gets_no_signature() {
         let app = bench.open().await;
         let before = app.moment().checkpoint.clone();
         let flip: &[&str] = match fresh.engine {
-            Engine::Sqlite => &[
-                "CREATE TRIGGER flip BEFORE INSERT ON log_leaf BEGIN \
-                 INSERT INTO log_leaf (idx, leaf) VALUES (NEW.idx, CAST(NEW.leaf || x'20' AS BLOB)); SELECT RAISE(IGNORE); END",
-            ],
+            Engine::Sqlite => &["CREATE TRIGGER flip BEFORE INSERT ON log_leaf BEGIN \
+                 INSERT INTO log_leaf (idx, leaf) VALUES (NEW.idx, CAST(NEW.leaf || x'20' AS BLOB)); SELECT RAISE(IGNORE); END"],
             Engine::Postgres => &[
                 "CREATE FUNCTION flip() RETURNS trigger LANGUAGE plpgsql AS \
                  $$ BEGIN NEW.leaf = NEW.leaf || ' '::bytea; RETURN NEW; END $$",
@@ -390,9 +392,12 @@ fn a_database_that_stores_other_leaves_than_it_was_given_gets_no_signature() {
         );
         assert_eq!(app.moment().checkpoint, before);
         app.close().await;
-        tamper(fresh, if fresh.engine == Engine::Sqlite { "DROP TRIGGER flip" } else { "DROP TRIGGER flip ON log_leaf" })
-            .await
-            .expect("done");
+        tamper(
+            fresh,
+            if fresh.engine == Engine::Sqlite { "DROP TRIGGER flip" } else { "DROP TRIGGER flip ON log_leaf" },
+        )
+        .await
+        .expect("done");
         let app = bench.open().await;
         assert_eq!((app.read_only(), app.moment().checkpoint.clone()), (None, before));
         app.write(AddSet("a".to_owned())).await.expect("written");
@@ -427,6 +432,7 @@ fn a_first_start_that_fails_anywhere_is_made_up_for_by_the_next() {
                     app.write(AddSet("a".to_owned())).await.expect("written");
                     assert_eq!(check_log(&app).await, 5);
                     app.close().await;
+                    drop(bench);
                     fresh.drop_schema().await;
                 }
             }

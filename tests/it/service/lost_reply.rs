@@ -14,8 +14,6 @@ use crate::{
 
 /// The settings of a registry that reaches its database through a wire.
 async fn wired(bench: &Bench<'_>) -> (Registry, Proxy) {
-    // The schema is dropped before the bench is; each test checks the log itself.
-    bench.spoiled();
     let Database::Postgres(url) = &bench.fresh.database else { panic!("PostgreSQL") };
     let url = url.reveal();
     let (before, rest) = url.split_once("?host=").expect("as `sh tests/run` makes it");
@@ -34,7 +32,9 @@ fn a_commit_that_never_arrives_is_tried_again_and_one_whose_reply_is_lost_is_fou
         let bench = Bench::new(&fresh);
         let (settings, proxy) = wired(&bench).await;
         let mut app = bench.open_with(&settings, true).await.expect("opens");
-        for (n, cut) in [Cut::BeforeCommit, Cut::AfterCommit, Cut::BeforeCommit, Cut::AfterCommit].into_iter().enumerate() {
+        for (n, cut) in
+            [Cut::BeforeCommit, Cut::AfterCommit, Cut::BeforeCommit, Cut::AfterCommit].into_iter().enumerate()
+        {
             let before = app.moment().checkpoint.size;
             proxy.cut(cut);
             let written = app.write(AddSet(format!("s{n}"))).await.unwrap_or_else(|e| panic!("{cut:?}: {e}"));
@@ -47,6 +47,7 @@ fn a_commit_that_never_arrives_is_tried_again_and_one_whose_reply_is_lost_is_fou
         }
         check_log(&app).await;
         app.close().await;
+        drop(bench);
         fresh.drop_schema().await;
     });
 }
@@ -71,6 +72,7 @@ fn a_database_that_is_gone_after_a_commit_leaves_the_writer_without_an_answer_an
         assert_eq!(app.read_only(), None);
         check_log(&app).await;
         app.close().await;
+        drop(bench);
         fresh.drop_schema().await;
     });
 }
