@@ -150,7 +150,7 @@ impl App {
     /// Writes: waits for a place in the queue's next transaction, for its commit, and for the anchor.
     ///
     /// # Errors
-    /// [`WriteError`]; unless it is [`WriteError::Store`] after a lost connection, nothing was written.
+    /// [`WriteError`]; unless it is [`StoreError::Unconfirmed`], nothing was written.
     pub async fn write<S: Step>(&self, step: S) -> Result<Written<S::Done>, WriteError<S::Refused>> {
         self.queue.write(step).await
     }

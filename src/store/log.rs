@@ -65,6 +65,7 @@ impl Conn {
     /// [`StoreError::Corrupt`] if one is missing.
     pub async fn leaves(&mut self, from: u64, to: u64) -> Result<Vec<Vec<u8>>> {
         const SQL: &str = "SELECT idx, leaf FROM log_leaf WHERE idx >= $1 AND idx < $2 ORDER BY idx";
+        self.before(SQL).await?;
         let rows: Vec<(i64, Vec<u8>)> =
             on!(&mut self.0, |c| sqlx::query_as(SQL).bind(int(from)).bind(int(to)).fetch_all(&mut **c).await?);
         let in_order = rows.iter().zip(from..).all(|((idx, _), expected)| *idx == int(expected));
@@ -99,6 +100,7 @@ impl Conn {
     /// [`StoreError`] as for all of these.
     pub async fn checkpoint(&mut self, size: u64) -> Result<Option<String>> {
         const SQL: &str = "SELECT note FROM checkpoint WHERE size = $1";
+        self.before(SQL).await?;
         Ok(on!(&mut self.0, |c| sqlx::query_scalar(SQL).bind(int(size)).fetch_optional(&mut **c).await?))
     }
 
@@ -124,7 +126,7 @@ impl WriteTx {
     /// [`StoreError`] as for all of these.
     pub async fn take_head(&mut self) -> Result<LogHead> {
         const SQL: &str = "UPDATE log_head SET size = size RETURNING size, last_at, root";
-        Ok(on!(&mut self.0.0, |c| sqlx::query_as(SQL).fetch_one(&mut **c).await?))
+        Ok(returning!(self, fetch_one, sqlx::query_as(SQL)))
     }
 
     /// Adds a leaf.
