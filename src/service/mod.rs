@@ -15,7 +15,10 @@ mod commit;
 pub mod desk;
 pub mod distribute;
 mod durable;
+mod find;
 pub mod govern;
+mod health;
+pub mod history;
 pub mod jobs;
 mod kept;
 mod keyring;
@@ -43,6 +46,8 @@ use self::{access::Access, anchor::Anchor, commit::Failure, queue::Queue, sign::
 pub use self::{
     anchor::ReadOnly,
     challenge::ChallengeError,
+    find::Found,
+    health::{AnchorHealth, Anchored},
     kept::{KeptHead, KeptHeads},
     keyring::{KeyError, KeyKind},
     moment::Moment,

@@ -94,6 +94,18 @@ impl Conn {
         Ok(on!(&mut self.0, |c| sqlx::query_scalar(SQL).bind(level).bind(int(index)).fetch_optional(&mut **c).await?))
     }
 
+    /// The tiles of a level from number `from` up to but not with `to`, as far as they are there, with their numbers.
+    ///
+    /// # Errors
+    /// [`StoreError`] as for all of these.
+    pub async fn tiles(&mut self, level: u8, from: u64, to: u64) -> Result<Vec<(u64, Vec<u8>)>> {
+        const SQL: &str = "SELECT idx, hashes FROM log_tile WHERE level = $1 AND idx >= $2 AND idx < $3 ORDER BY idx";
+        let (level, from, to) = (i64::from(level), int(from), int(to));
+        let rows: Vec<(i64, Vec<u8>)> =
+            on!(&mut self.0, |c| sqlx::query_as(SQL).bind(level).bind(from).bind(to).fetch_all(&mut **c).await?);
+        Ok(rows.into_iter().filter_map(|(index, hashes)| Some((u64::try_from(index).ok()?, hashes))).collect())
+    }
+
     /// The signed checkpoint of this size.
     ///
     /// # Errors

@@ -232,6 +232,14 @@ impl Reader {
         Ok(Conn(conn, self.1.clone()))
     }
 
+    /// The engine's name, for people.
+    pub const fn engine(&self) -> &'static str {
+        match &self.0 {
+            On::Sqlite(_) => "SQLite",
+            On::Postgres(_) => "PostgreSQL",
+        }
+    }
+
     /// Ends all connections, waiting for what runs on them.
     pub async fn close(&self) {
         on!(&self.0, |pool| pool.close().await);
