@@ -16,6 +16,7 @@ mod edge;
 mod merkle;
 pub mod note;
 mod plan;
+pub mod policy;
 mod proof;
 mod tile;
 

@@ -13,7 +13,14 @@
 //! head <64 hex of the Ed25519 key> from 2026-12-01T00:00:00.000000Z
 //! head-lifetime 3600
 //! clock-skew 300
+//! witness w1 w1.example+c1d2e3f4+…
+//! witness w2 w2.example+d2e3f4a5+…
+//! group any-one 1 w1 w2
+//! quorum any-one
 //! ```
+//!
+//! What follows `clock-skew` is a [`Policy`] of witnesses in its one spelling, without logs and addresses; a file that ends
+//! there asks for no witness. With a policy a head counts only over a checkpoint that its quorum has cosigned.
 //!
 //! `head` may repeat. A person compares the fingerprint (SHA-256 of the root key's SPKI) once; from then on only what the
 //! root in hand signed, with a higher version, takes its place.
@@ -23,7 +30,10 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use crate::{
     clock::{Span, Timestamp},
     keys::{KeyId, SigningKey, VerifyingKey},
-    log::note::{self, Signer, Verifier},
+    log::{
+        note::{self, Signer, Verifier},
+        policy::Policy,
+    },
 };
 
 const HEADER: &str = "countersign/trust/v1";
@@ -55,6 +65,8 @@ pub struct Terms {
     pub head_lifetime: Span,
     /// How far clocks may be apart.
     pub clock_skew: Span,
+    /// Which witnesses must have cosigned a checkpoint.
+    pub witnesses: Option<Policy>,
 }
 
 /// A key that signs heads.
@@ -128,6 +140,9 @@ impl Terms {
         }
         let _ = writeln!(text, "head-lifetime {}", self.head_lifetime.as_seconds());
         let _ = writeln!(text, "clock-skew {}", self.clock_skew.as_seconds());
+        if let Some(witnesses) = &self.witnesses {
+            let _ = write!(text, "{}", witnesses.for_readers());
+        }
         Ok(text)
     }
 
@@ -148,7 +163,8 @@ impl Terms {
         }
         let head_lifetime = lines.seconds("head-lifetime", 1..=MAX_LIFETIME_SECONDS)?;
         let clock_skew = lines.seconds("clock-skew", 0..=MAX_SKEW_SECONDS)?;
-        let terms = Self { version, origin, epoch, root, log, heads, head_lifetime, clock_skew };
+        let witnesses = lines.witnesses()?;
+        let terms = Self { version, origin, epoch, root, log, heads, head_lifetime, clock_skew, witnesses };
         // One text for one meaning: whatever is left over, doubled or spelled otherwise shows here.
         if terms.text()? == text { Ok(terms) } else { Err(BadTrust::Form("not in its one spelling".into())) }
     }
@@ -278,6 +294,15 @@ impl<'a> Lines<'a> {
         number.map(Span::seconds).ok_or_else(|| BadTrust::Form(format!("{word} {value}")))
     }
 
+    /// The rest, which is a policy of witnesses if it is anything.
+    fn witnesses(&mut self) -> Result<Option<Policy>, BadTrust> {
+        let rest: String = self.rest.by_ref().map(|(_, line)| format!("{line}\n")).collect();
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        rest.parse().map(Some).map_err(|e| BadTrust::Form(format!("witnesses: {e}")))
+    }
+
     fn key(&mut self, word: &str, name: &str) -> Result<VerifyingKey, BadTrust> {
         let value = self.value(word)?;
         let verifier = value.parse::<Verifier>().ok().filter(|key| key.name() == name);
@@ -303,6 +328,7 @@ mod tests {
             heads: vec![HeadKey { key: key(3).verifying(), from: Timestamp::EPOCH }],
             head_lifetime: Span::hours(1),
             clock_skew: Span::minutes(5),
+            witnesses: None,
         }
     }
 
