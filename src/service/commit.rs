@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use super::{
-    Core, Moment, ReadOnly,
+    Core, Moment, ReadOnly, proofs,
     queue::{Ran, Waiting},
+    moment::Heads as Rows,
     sign::Signers,
     tip::{Lost, Tip},
+    witness::Gate,
     work::Work,
 };
 use crate::{
     clock::Span,
     config::Heads,
     log::{Checkpoint, Edge, leaf_hash},
-    store::{Content, Head, LogHead, SetVersion, StoreError},
+    store::{Content, Head, LogHead, Round, SetVersion, StoreError, WriteTx},
 };
 
 /// How long a document that no head names any more is kept: a gateway that was offline finds what its head named.
@@ -37,7 +39,7 @@ pub(super) struct Sealed {
     edge: Edge,
     checkpoint: Checkpoint,
     note: String,
-    heads: Vec<Head>,
+    heads: Rows,
 }
 
 /// Runs the steps in one transaction and commits it, unless there was nothing to write.
@@ -56,7 +58,8 @@ pub(super) async fn batch(core: &Core, jobs: &mut [Box<dyn Waiting>]) -> Result<
         return Ok(core.moment());
     }
     let access = work.access;
-    let sealed = seal(&core.signers, core.heads, &mut work, &tip.edge).await.map_err(|lost| core.lost(lost))?;
+    let sealed = seal(&core.signers, core.heads, &core.gate(), &mut work, &tip.edge).await;
+    let sealed = sealed.map_err(|lost| core.lost(lost))?;
     finish(core, work, &mut tip, sealed).await?;
     if access {
         // The change is durable; if it can't be read back now, the poll tries again and nobody gains a right by it.
@@ -74,21 +77,56 @@ pub(super) async fn resign(core: &Core, due: impl Fn(&Head) -> bool) -> Result<u
     }
     let mut tip = core.tip.lock().await;
     let mut work = begin(core, &mut tip).await?;
+    let heads: Vec<Head> = work.tx.heads().await?.into_iter().filter(due).collect();
+    // Also where nothing was due: another replica, whose clock may be behind, has signed, and its heads are served too.
+    sign_anew(core, work, &tip, &heads).await?;
+    Ok(heads.len())
+}
+
+/// Begins a round if one is `due` of what the rows say and the log's size: from now on witnesses are asked for the newest
+/// checkpoint, and every pin set whose newest head isn't released has one that waits for it.
+pub(super) async fn begin_round(core: &Core, due: impl Fn(&Round, u64) -> bool) -> Result<(), Failure> {
+    if let Some(reason) = core.read_only() {
+        return Err(Failure::ReadOnly(reason));
+    }
+    let mut tip = core.tip.lock().await;
+    let mut work = begin(core, &mut tip).await?;
+    let size = tip.edge.size();
+    if !due(&work.tx.round().await?, size) {
+        return Ok(());
+    }
+    let released = work.tx.released_heads().await?;
+    let mut heads = work.tx.heads().await?;
+    heads.retain(|head| head.checkpoint_size < size && !released.contains(head));
+    work.tx.begin_round(size, core.clock.now()).await?;
+    sign_anew(core, work, &tip, &heads).await
+}
+
+/// Signs a head over the newest checkpoint in the place of each of these, commits and serves. One whose checkpoint has its
+/// witness quorum already is released, the others wait.
+async fn sign_anew(core: &Core, mut work: Work, tip: &Tip, heads: &[Head]) -> Result<(), Failure> {
     let (size, root) = (tip.edge.size(), tip.edge.root());
     let checkpoint = Checkpoint { origin: core.origin().to_owned(), size, root };
     let missing = || core.lost(ReadOnly::Damaged(format!("the checkpoint of size {size} is missing")).into());
     let note = work.tx.checkpoint(size).await?.ok_or_else(missing)?;
-    let heads: Vec<Head> = work.tx.heads().await?.into_iter().filter(due).collect();
-    for head in &heads {
+    let gate = core.gate();
+    let cosigned = proofs::note_at(&mut work.tx, size).await?.is_some_and(|note| gate.passes(&note, core.clock.now()));
+    for head in heads {
         let signed = core.signers.head(&work.state, &head.pinset, &checkpoint, core.clock.now(), core.heads);
-        work.tx.put_head(&signed.map_err(|why| core.lost(why.into()))?).await?;
+        let signed = signed.map_err(|why| core.lost(why.into()))?;
+        put_head(&mut work.tx, &signed, cosigned).await?;
     }
-    let all = work.tx.heads().await?;
+    let rows = Rows::read(&mut work.tx, &gate).await?;
     work.tx.commit().await?;
-    // Also where nothing was due: another replica, whose clock may be behind, has signed, and its heads are served too.
-    let moment = core.moment().next(tip.state.clone(), checkpoint, note, all);
+    let moment = core.moment().next(tip.state.clone(), checkpoint, note, rows);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
-    Ok(heads.len())
+    Ok(())
+}
+
+/// Keeps a head that was signed: gateways get it from now on, or it waits for its checkpoint's quorum.
+async fn put_head(tx: &mut WriteTx, head: &Head, release: bool) -> Result<(), StoreError> {
+    tx.put_head(head).await?;
+    if release { tx.release_head(head).await } else { tx.put_waiting(head).await }
 }
 
 /// Takes the head row and whatever others have appended since.
@@ -106,6 +144,7 @@ async fn begin(core: &Core, tip: &mut Tip) -> Result<Work, Failure> {
 pub(super) async fn seal(
     signers: &Signers,
     lifetimes: Heads,
+    gate: &Gate,
     work: &mut Work,
     edge: &Edge,
 ) -> Result<Option<Sealed>, Lost> {
@@ -138,9 +177,9 @@ pub(super) async fn seal(
     let checkpoint = Checkpoint { origin: signers.log_verifier.name().to_owned(), size, root };
     for version in &work.published {
         let head = signers.head(&work.state, &version.published.pinset, &checkpoint, now, lifetimes)?;
-        work.tx.put_head(&head).await?;
+        put_head(&mut work.tx, &head, gate.is_open()).await?;
     }
-    let heads = work.tx.heads().await?;
+    let heads = Rows::read(&mut work.tx, gate).await?;
     let note = signers.checkpoint(&checkpoint)?;
     work.tx.put_checkpoint(size, &note, now).await?;
     Ok(Some(Sealed { edge, checkpoint, note, heads }))

@@ -29,6 +29,7 @@ mod repeat;
 mod scanning;
 mod sign;
 mod tip;
+mod witness;
 mod work;
 
 use std::sync::{Arc, RwLock};
@@ -45,6 +46,7 @@ pub use self::{
     open::{OpenError, Opening, owns},
     proofs::NoProof,
     queue::{WriteError, Written},
+    witness::{QuorumHealth, Trouble, WitnessHealth},
     work::{Placed, Step, Stop, Work},
 };
 use crate::{
@@ -75,6 +77,7 @@ struct Core {
     anchor: Anchor,
     anchor_inside_data: bool,
     rules: Arc<Ruleset>,
+    witnesses: witness::Witnesses,
     /// Held while the log is read or written on; taken before a transaction is begun.
     tip: tokio::sync::Mutex<Tip>,
     moment: ArcSwap<Moment>,
@@ -192,6 +195,7 @@ impl Core {
             .map_err(|reason| self.stop_appending(reason))?;
         let moment = Arc::new(moment);
         self.moment.store(Arc::clone(&moment));
+        self.witnesses.wake.notify_waiters();
         Ok(moment)
     }
 
@@ -202,7 +206,8 @@ impl Core {
         }
         let poll = self.reader.conn().await?.poll().await?;
         let moment = self.moment();
-        if (poll.size, poll.heads) != (moment.checkpoint.size, moment.heads_signed()) && self.read_only().is_none() {
+        let served = (moment.checkpoint.size, moment.heads_signed(), moment.witnesses_changed());
+        if (poll.size, poll.heads, poll.witnesses) != served && self.read_only().is_none() {
             self.follow().await?;
         }
         if poll.access != self.access.load().version() {
@@ -218,7 +223,8 @@ impl Core {
         let head = conn.log_head().await?;
         match tip.catch_up(&mut conn, &head, &self.signers.log_verifier, false).await {
             Ok(Some((checkpoint, note))) => {
-                let moment = self.moment().next(tip.state.clone(), checkpoint, note, conn.heads().await?);
+                let heads = moment::Heads::read(&mut conn, &self.gate()).await?;
+                let moment = self.moment().next(tip.state.clone(), checkpoint, note, heads);
                 // A failure has been logged and has made the registry read-only.
                 let _ = self.serve(moment).await;
                 Ok(())

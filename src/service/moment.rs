@@ -3,11 +3,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use super::{proofs, witness::Gate};
 use crate::{
+    clock::Timestamp,
     log::Checkpoint,
     name::SetName,
     pinset::{PinSet, State},
-    store::{Head, Trust},
+    store::{Conn, Head, StoreError, Trust},
 };
 
 /// State, checkpoint and heads that belong together.
@@ -19,30 +21,77 @@ pub struct Moment {
     pub checkpoint: Checkpoint,
     /// The same, as it was signed.
     pub note: Arc<str>,
-    /// The newest head of each pin set.
+    /// The newest signed head of each pin set.
     pub heads: BTreeMap<SetName, Arc<Head>>,
+    /// The head of each pin set that gateways get: the newest one whose checkpoint has its witness quorum. Without
+    /// witnesses that is the newest signed one.
+    pub released: BTreeMap<SetName, Arc<Head>>,
+    /// The checkpoint's note that readers of the log get, with cosignatures: the newest that has its witness quorum.
+    /// `None` while no checkpoint has it.
+    pub shown: Option<Arc<str>>,
     /// The newest trust file.
     pub trust: Arc<Trust>,
-    /// The newest version of each pin set, under its newest head.
+    /// The newest version of each pin set, good as long as its released head.
     sets: BTreeMap<SetName, Arc<PinSet>>,
+    /// How often something about witnesses has changed, as the poll compares it.
+    witnesses: i64,
+}
+
+/// The rows about heads and cosignatures that belong to a moment.
+pub(super) struct Heads {
+    signed: Vec<Head>,
+    /// Released heads and shown checkpoint, where witnesses are asked for.
+    gated: Option<(Vec<Head>, Option<String>)>,
+    changes: i64,
+}
+
+impl Heads {
+    pub(super) async fn read(conn: &mut Conn, gate: &Gate) -> Result<Self, StoreError> {
+        let (signed, round) = (conn.heads().await?, conn.round().await?);
+        let gated = if gate.is_open() {
+            None
+        } else {
+            // Before the first quorum there is no checkpoint of size 0.
+            Some((conn.released_heads().await?, proofs::note_at(conn, round.cosigned).await?))
+        };
+        Ok(Self { signed, gated, changes: round.changes })
+    }
 }
 
 impl Moment {
-    pub(super) fn new(state: State, (checkpoint, note): (Checkpoint, String), heads: Vec<Head>, trust: Trust) -> Self {
-        let heads = by_set(heads);
-        let sets = pin_sets(&state, &heads, &BTreeMap::new());
-        Self { state, checkpoint, note: note.into(), heads, trust: Arc::new(trust), sets }
+    pub(super) fn new(state: State, signed: (Checkpoint, String), heads: Heads, trust: Trust) -> Self {
+        Self::with(state, signed, heads, Arc::new(trust), &BTreeMap::new())
     }
 
-    pub(super) fn next(&self, state: State, checkpoint: Checkpoint, note: String, heads: Vec<Head>) -> Self {
-        let heads = by_set(heads);
-        let sets = pin_sets(&state, &heads, &self.sets);
-        Self { state, checkpoint, note: note.into(), heads, trust: Arc::clone(&self.trust), sets }
+    pub(super) fn next(&self, state: State, checkpoint: Checkpoint, note: String, heads: Heads) -> Self {
+        Self::with(state, (checkpoint, note), heads, Arc::clone(&self.trust), &self.sets)
     }
 
-    /// The newest version of a pin set, good as long as its newest head.
+    fn with(
+        state: State,
+        (checkpoint, note): (Checkpoint, String),
+        rows: Heads,
+        trust: Arc<Trust>,
+        before: &BTreeMap<SetName, Arc<PinSet>>,
+    ) -> Self {
+        let note: Arc<str> = note.into();
+        let heads = by_set(rows.signed);
+        let (released, shown) = match rows.gated {
+            Some((released, shown)) => (by_set(released), shown.map(Arc::from)),
+            None => (heads.clone(), Some(Arc::clone(&note))),
+        };
+        let sets = pin_sets(&state, &heads, &released, before);
+        Self { state, checkpoint, note, heads, released, shown, trust, sets, witnesses: rows.changes }
+    }
+
+    /// The newest version of a pin set, good as long as its released head: what the registry itself knows, so that a
+    /// revocation counts here at once, but no longer than gateways may rely on it. Without a released head it is stale.
     pub fn pin_set(&self, name: &SetName) -> Option<&Arc<PinSet>> {
         self.sets.get(name)
+    }
+
+    pub(super) const fn witnesses_changed(&self) -> i64 {
+        self.witnesses
     }
 
     /// When the last head was signed, as the poll compares it.
@@ -55,15 +104,17 @@ impl Moment {
 fn pin_sets(
     state: &State,
     heads: &BTreeMap<SetName, Arc<Head>>,
+    released: &BTreeMap<SetName, Arc<Head>>,
     before: &BTreeMap<SetName, Arc<PinSet>>,
 ) -> BTreeMap<SetName, Arc<PinSet>> {
     let set = |(name, head): (&SetName, &Arc<Head>)| {
         let before = before.get(name);
+        let expires = released.get(name).map_or(Timestamp::EPOCH, |head| head.expires);
         let same = before.filter(|set| set.document().version == head.version);
         let set = match same {
-            Some(set) if set.expires() == head.expires => Arc::clone(set),
-            Some(set) => Arc::new(set.until(head.expires)),
-            None => Arc::new(PinSet::own(state, name, head.expires, before.map(AsRef::as_ref))?),
+            Some(set) if set.expires() == expires => Arc::clone(set),
+            Some(set) => Arc::new(set.until(expires)),
+            None => Arc::new(PinSet::own(state, name, expires, before.map(AsRef::as_ref))?),
         };
         Some((name.clone(), set))
     };

@@ -13,12 +13,13 @@ use super::{
     App, Core, Moment, ReadOnly,
     access::{Access, Hashers},
     anchor::{self, Anchor},
-    commit, durable,
+    commit, durable, moment::Heads,
     keyring::{KeyError, Keyring},
     proofs,
     queue::Queue,
     sign::{self, Signers},
     tip::{Lost, Tip},
+    witness::{Gate, Witnesses},
     work::Work,
 };
 use crate::{
@@ -31,7 +32,7 @@ use crate::{
     pinset::{State, trust::Trust},
     review::{Policy, ReviewerId},
     scan::Ruleset,
-    store::{Content, Reader, StoreError, Writer},
+    store::{self, Content, Reader, StoreError, Writer},
 };
 
 /// What opening needs besides the settings.
@@ -81,6 +82,9 @@ pub enum OpenError {
     /// The log can't be read through to its end.
     #[error("{0}: restore the newest backup")]
     Damaged(ReadOnly),
+    /// Witnesses can't be asked.
+    #[error("witnesses can't be asked: {0}")]
+    Witnesses(#[from] reqwest::Error),
     /// The database can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -99,7 +103,7 @@ impl App {
     pub async fn open(opening: Opening<'_>, clock: Arc<dyn Clock>, rng: Arc<dyn Rng>) -> Result<Self, OpenError> {
         let settings = opening.registry;
         prepare(&settings.data, opening.create)?;
-        let (reader, writer) = crate::store::open(&settings.database, settings.limits.read_connections).await?;
+        let (reader, writer) = store::open(&settings.database, settings.limits.read_connections).await?;
         let first = first_leaf(&reader).await?;
         if first.is_none() && !opening.create {
             return Err(OpenError::NoRegistry);
@@ -131,6 +135,7 @@ impl App {
             anchor,
             anchor_inside_data: settings.anchor.inside_data,
             rules: Arc::clone(&opening.rules),
+            witnesses: Witnesses::new(settings.witnesses.clone())?,
             tip: tokio::sync::Mutex::new(tip),
             moment: ArcSwap::from_pointee(moment),
             access: ArcSwap::from_pointee(access),
@@ -139,7 +144,13 @@ impl App {
             read_only: RwLock::new(read_only),
         });
         let queue = Queue::start(Arc::clone(&core), settings.limits.write_queue);
-        Ok(Self { core, queue })
+        let app = Self { core, queue };
+        if app.quorum().is_some_and(|quorum| !quorum.in_trust) {
+            tracing::warn!(
+                "the trust file asks for other witnesses than the settings: sign a new version with the root key"
+            );
+        }
+        Ok(app)
     }
 }
 
@@ -193,6 +204,11 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
+    /// What heads are released by.
+    fn gate(&self, trust: &store::Trust) -> Gate {
+        Gate::new(self.opening.registry.witnesses.as_ref(), trust)
+    }
+
     fn check_keys(&self, created: &RegistryCreated) -> Result<(), OpenError> {
         let same = |key: &SigningKey, id: KeyId| key.verifying().id() == id;
         if !same(&self.keys.log, created.log_key) {
@@ -224,7 +240,8 @@ impl Found<'_> {
         if Trust::first(&trust.note).is_err() {
             return Err(damaged("the trust file does not verify"));
         }
-        let moment = Moment::new(tip.state.clone(), signed, conn.heads().await?, trust);
+        let heads = Heads::read(&mut conn, &self.gate(&trust)).await?;
+        let moment = Moment::new(tip.state.clone(), signed, heads, trust);
         let read_only = match anchored {
             Ok(anchored) => {
                 let root_at = match &anchored {
@@ -266,8 +283,11 @@ impl Found<'_> {
             return first_leaf(reader).await?.ok_or(OpenError::NoRegistry);
         }
         let heads = self.opening.registry.heads;
-        let trust = sign::trust(&created, root, self.keys, heads.lifetime, clock.now());
-        tx.put_trust(&trust.map_err(|e| damaged(e.to_string()))?).await?;
+        let witnesses = self.opening.registry.witnesses.as_ref().map(config::Witnesses::policy);
+        let trust = sign::trust(&created, root, self.keys, heads.lifetime, clock.now(), witnesses);
+        let trust = trust.map_err(|e| damaged(e.to_string()))?;
+        let gate = self.gate(&trust);
+        tx.put_trust(&trust).await?;
         let policy = Policy::default();
         tx.put_content(&Content::new(policy.to_jcs(), commit::JSON, true)).await?;
         let mut work = Work::new(tx, State::default(), clock.now(), Arc::clone(&self.rng));
@@ -276,7 +296,7 @@ impl Found<'_> {
         for event in [Event::RegistryCreated(created.clone()), Event::PinsetCreated(default)] {
             work.append(event).map_err(|e| damaged(e.to_string()))?;
         }
-        commit::seal(self.signers, heads, &mut work, &Edge::new()).await.map_err(|lost| match lost {
+        commit::seal(self.signers, heads, &gate, &mut work, &Edge::new()).await.map_err(|lost| match lost {
             Lost::Store(e) => OpenError::Store(e),
             Lost::ReadOnly(reason) => OpenError::Damaged(reason),
         })?;

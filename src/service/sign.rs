@@ -10,6 +10,7 @@ use crate::{
     log::{
         Checkpoint,
         note::{NotAKey, Signer, Verifier},
+        policy::Policy,
         sign_checkpoint,
     },
     name::SetName,
@@ -22,7 +23,7 @@ use crate::{
 };
 
 /// How far a gateway's clock may be from ours.
-const CLOCK_SKEW: Span = Span::minutes(5);
+pub(super) const CLOCK_SKEW: Span = Span::minutes(5);
 
 /// The keys under their names.
 pub(super) struct Signers {
@@ -89,6 +90,7 @@ pub(super) fn trust(
     keys: &Keyring,
     head_lifetime: Span,
     from: Timestamp,
+    witnesses: Option<&Policy>,
 ) -> Result<store::Trust, BadTrust> {
     let terms = Terms {
         version: 1,
@@ -99,6 +101,7 @@ pub(super) fn trust(
         heads: vec![HeadKey { key: keys.head.verifying(), from }],
         head_lifetime,
         clock_skew: CLOCK_SKEW,
+        witnesses: witnesses.map(Policy::for_readers),
     };
     let signed = terms.sign(&[root])?;
     Ok(store::Trust { version: 1, note: signed.note().to_owned() })
