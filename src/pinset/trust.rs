@@ -359,6 +359,45 @@ mod tests {
         );
     }
 
+    fn witnesses(text: &str) -> Option<Policy> {
+        let witness = |n: u8| Verifier::cosigner(&format!("w{n}.example"), key(n).verifying()).expect("a name");
+        let lines: String = (7..=8).map(|n| format!("witness w{n} {} https://w{n}.example\n", witness(n))).collect();
+        Some((lines + text).parse().expect("a policy"))
+    }
+
+    #[test]
+    fn the_witness_policy_follows_and_belongs_to_what_is_signed() {
+        let with = |text: &str| Terms { witnesses: witnesses(text), ..terms(1, 1) };
+        let note = signed(&with("group q all w7 w8\nquorum q\n"), &[1]);
+        let trust = Trust::first(&note).expect("reads");
+        let policy = trust.terms().witnesses.as_ref().expect("asks for witnesses");
+        assert_eq!(policy, &with("group q all w7 w8\nquorum q\n").witnesses.expect("a policy").for_readers());
+        assert!(note.contains("clock-skew 300\nwitness w7 w7.example+") && note.contains("\ngroup q 2 w7 w8\nquorum q\n\n"));
+        assert!(!note.contains("https:"), "readers need no addresses");
+        assert_eq!(Trust::first(&note.replace("q 2 w7", "q 1 w7")), Err(BadTrust::NotSelfSigned));
+        assert_eq!(Trust::first(&signed(&terms(1, 1), &[1])).expect("reads").terms().witnesses, None);
+        assert!(Trust::first(&signed(&with("quorum none\n"), &[1])).is_ok());
+        // Signed, and in another spelling than the one.
+        let root = Signer::new("pins.example/root", key(1)).expect("a name");
+        let resigned = |from: &str, to: &str| {
+            let text = note.split_once("\n\n").map(|(text, _)| format!("{text}\n").replace(from, to)).expect("a note");
+            Trust::first(&note::sign(&text, &[&root]).expect("signs"))
+        };
+        assert!(resigned("q 2 w7", "q 2 w7").is_ok());
+        for (from, to) in [
+            ("q 2 w7 w8", "q all w7 w8"),
+            ("q 2 w7 w8", "q 2  w7 w8"),
+            ("q 2 w7 w8", "q 3 w7 w8"),
+            ("quorum q\n", ""),
+            ("quorum q\n", "quorum q\n# sure\n"),
+            ("quorum q\n", "quorum q\n\nquorum q\n"),
+            ("group q", "group"),
+            ("clock-skew 300\n", "clock-skew 300\n\n"),
+        ] {
+            assert!(matches!(resigned(from, to), Err(BadTrust::Form(_))), "{from} as {to}");
+        }
+    }
+
     #[test]
     fn only_what_the_root_in_hand_signed_takes_its_place() {
         let trust = Trust::first(&signed(&terms(2, 1), &[1])).expect("reads");

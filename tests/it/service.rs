@@ -6,6 +6,7 @@ mod heads;
 mod opening;
 mod queue;
 mod review;
+mod witness;
 
 use std::sync::Arc;
 
