@@ -32,7 +32,11 @@ const MAX_NOTE: usize = 64 << 10;
         (status = "default", body = Refusal, content_type = "application/problem+json"),
     )
 )]
-pub(super) async fn checkpoint(State(web): State<Web>, Reader(_): Reader, asked: HeaderMap) -> Result<Response, Problem> {
+pub(super) async fn checkpoint(
+    State(web): State<Web>,
+    Reader(_): Reader,
+    asked: HeaderMap,
+) -> Result<Response, Problem> {
     let shown = web.app().moment().shown.clone().ok_or_else(|| Problem::new(Kind::Unwitnessed))?;
     Ok(tagged(&web, &asked, Keep::Ask, "text/plain; charset=utf-8", shown.to_string()))
 }

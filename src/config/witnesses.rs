@@ -45,7 +45,9 @@ impl Witnesses {
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let policy: Policy = text.parse().map_err(|e: policy::NotAPolicy| bad(e.to_string()))?;
         if policy.asks_for_none() {
-            return Err(bad("the quorum is none: leave the setting out, or name the witnesses that must cosign".to_owned()));
+            return Err(bad(
+                "the quorum is none: leave the setting out, or name the witnesses that must cosign".to_owned()
+            ));
         }
         if !policy.logs().is_empty() {
             return Err(bad("a log line: the log is this registry's own".to_owned()));

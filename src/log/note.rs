@@ -479,7 +479,8 @@ mod tests {
         let line = "\u{2014} w.example om8q1wAAAABkGFDL/J0ouQApDnDDT4i3mXeOQMaYz/P8s4tD6yD0H483yy3brfYKfyi6TXyJ0X8cuFUpDOTy+ZMIirX2t60QBG2+CA==\n";
         let at = Timestamp::from_micros(1_679_315_147_000_000).expect("a time");
         assert_eq!(cosign(text, "w.example", &key(2), at).expect("cosigns"), line);
-        let witness: Verifier = "w.example+a26f2ad7+BIE5dw6ofRdfVqNUZsNMfszLjYqRtO43ol32D1uPybOU".parse().expect("a key");
+        let witness: Verifier =
+            "w.example+a26f2ad7+BIE5dw6ofRdfVqNUZsNMfszLjYqRtO43ol32D1uPybOU".parse().expect("a key");
         let opened = open(&format!("{text}\n{line}"), &[&witness]).expect("opens");
         assert_eq!(opened.by()[0].at, Some(at));
     }

@@ -96,7 +96,9 @@ pub struct NotAPolicy {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Fault {
     /// More than [`MAX_BYTES`], [`MAX_WITNESSES`], [`MAX_GROUPS`] or [`MAX_LOGS`].
-    #[error("a policy has at most {MAX_BYTES} bytes, {MAX_WITNESSES} witnesses, {MAX_GROUPS} groups and {MAX_LOGS} logs")]
+    #[error(
+        "a policy has at most {MAX_BYTES} bytes, {MAX_WITNESSES} witnesses, {MAX_GROUPS} groups and {MAX_LOGS} logs"
+    )]
     TooLarge,
     /// A control character other than tab and newline.
     #[error("a control character")]

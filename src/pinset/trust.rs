@@ -372,7 +372,9 @@ mod tests {
         let trust = Trust::first(&note).expect("reads");
         let policy = trust.terms().witnesses.as_ref().expect("asks for witnesses");
         assert_eq!(policy, &with("group q all w7 w8\nquorum q\n").witnesses.expect("a policy").for_readers());
-        assert!(note.contains("clock-skew 300\nwitness w7 w7.example+") && note.contains("\ngroup q 2 w7 w8\nquorum q\n\n"));
+        assert!(
+            note.contains("clock-skew 300\nwitness w7 w7.example+") && note.contains("\ngroup q 2 w7 w8\nquorum q\n\n")
+        );
         assert!(!note.contains("https:"), "readers need no addresses");
         assert_eq!(Trust::first(&note.replace("q 2 w7", "q 1 w7")), Err(BadTrust::NotSelfSigned));
         assert_eq!(Trust::first(&signed(&terms(1, 1), &[1])).expect("reads").terms().witnesses, None);

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    Core, Moment, ReadOnly, proofs,
-    queue::{Ran, Waiting},
+    Core, Moment, ReadOnly,
     moment::Heads as Rows,
+    proofs,
+    queue::{Ran, Waiting},
     sign::Signers,
     tip::{Lost, Tip},
     witness::Gate,

@@ -171,7 +171,8 @@ fn the_limits_hold_at_and_one_past_them() {
     let witnesses = |count| lines(count, &|n| format!("witness w{n} {}\n", vkey(n))) + "quorum none\n";
     let logs = |count| lines(count, &|n| format!("log {}\n", log_key(n))) + "quorum none\n";
     let groups = |count| {
-        let chain = lines(count, &|n| format!("group g{n} 1 {}\n", if n == 1 { "w1".into() } else { format!("g{}", n - 1) }));
+        let chain =
+            lines(count, &|n| format!("group g{n} 1 {}\n", if n == 1 { "w1".into() } else { format!("g{}", n - 1) }));
         text(1, &format!("{chain}quorum g{count}\n"))
     };
     assert!(witnesses(MAX_WITNESSES).parse::<Policy>().is_ok());
@@ -265,7 +266,8 @@ fn nearly() -> impl Strategy<Value = String> {
         "[ -~\u{80}-\u{2ff}]{0,4}",
     ];
     let verb = prop_oneof![Just("witness"), Just("group"), Just("quorum"), Just("log"), Just("#"), Just("")];
-    let line = (verb, prop::collection::vec(word, 0..5)).prop_map(|(verb, words)| format!("{verb} {}", words.join(" ")));
+    let line =
+        (verb, prop::collection::vec(word, 0..5)).prop_map(|(verb, words)| format!("{verb} {}", words.join(" ")));
     prop::collection::vec(line, 0..9).prop_map(|lines| text(2, &(lines.join("\n") + "\n")))
 }
 

@@ -167,7 +167,9 @@ impl Question<'_> {
     fn cosignature(&self, body: &str) -> Result<String, Trouble> {
         let (line, at) = cosignature(body, self.checkpoint, self.key).map_err(|e| match e {
             OpenError::TooLarge | OpenError::Malformed => Trouble::Malformed,
-            OpenError::BadSignature { .. } | OpenError::Ambiguous { .. } | OpenError::Unknown => Trouble::BadCosignature,
+            OpenError::BadSignature { .. } | OpenError::Ambiguous { .. } | OpenError::Unknown => {
+                Trouble::BadCosignature
+            }
         })?;
         let latest: Timestamp = self.clock.now() + CLOCK_SKEW;
         if at <= latest { Ok(line) } else { Err(Trouble::Early) }

@@ -27,6 +27,11 @@ pub(super) async fn ask(core: &Arc<Core>, n: usize) -> Result<(), StoreError> {
     let now = core.clock.now();
     let mut tx = core.writer.begin().await?;
     let claimed = tx.claim_witness(&vkey, now, now + CLAIM).await?;
+    // Under the claim nobody else can add it: another process may have got it since we looked.
+    let round = tx.round().await?.size;
+    if tx.cosignatures(round).await?.iter().any(|(by, _)| *by == vkey) {
+        return Ok(());
+    }
     tx.commit().await?;
     if !claimed {
         return Ok(());
@@ -39,7 +44,8 @@ pub(super) async fn ask(core: &Arc<Core>, n: usize) -> Result<(), StoreError> {
     let standing = standing.ok_or_else(|| corrupt("a claim without its row"))?;
     drop(conn);
     let http = &core.witnesses.http;
-    let question = Question { http, clock: &*core.clock, url, key: &witness.key, checkpoint: &checkpoint, size, newest };
+    let question =
+        Question { http, clock: &*core.clock, url, key: &witness.key, checkpoint: &checkpoint, size, newest };
     // What is noted as its size may be beyond this round by now; it will say so.
     let (mut old, mut outcome) = (standing.size.min(size), Outcome::Failed(Trouble::Conflict));
     for _ in 0..TRIES {
@@ -77,7 +83,15 @@ async fn keep(
     tx.take_head().await?;
     match &outcome {
         Outcome::Cosigned(line) => {
-            row = Standing { size, cosigned_at: Some(now), trouble: None, trouble_at: None, failures: 0, next_at: now, ..row };
+            row = Standing {
+                size,
+                cosigned_at: Some(now),
+                trouble: None,
+                trouble_at: None,
+                failures: 0,
+                next_at: now,
+                ..row
+            };
             tx.put_cosignature(size, &row.vkey, line, now).await?;
             tracing::debug!(witness = witness.name, size, "a witness has cosigned");
         }
@@ -86,13 +100,8 @@ async fn keep(
             say(&witness.name, *trouble, size);
             let failures = row.failures.saturating_add(1);
             let next_at = back_off(now, failures);
-            row = Standing {
-                trouble: Some(trouble.word().to_owned()),
-                trouble_at: Some(now),
-                failures,
-                next_at,
-                ..row
-            };
+            row =
+                Standing { trouble: Some(trouble.word().to_owned()), trouble_at: Some(now), failures, next_at, ..row };
         }
     }
     tx.put_standing(&row).await?;

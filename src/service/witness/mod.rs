@@ -25,8 +25,8 @@ use arc_swap::ArcSwap;
 use reqwest::Client;
 use tokio::{sync::Notify, task::JoinSet};
 
-pub(super) use self::gate::Gate;
 pub use self::ask::Trouble;
+pub(super) use self::gate::Gate;
 use super::{App, Core, commit::Failure};
 use crate::{
     clock::{Span, Timestamp},

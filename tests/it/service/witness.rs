@@ -267,6 +267,7 @@ fn what_a_witness_answers_is_believed_only_when_its_signature_verifies() {
         w.witnesses[0].desk().seen = None;
         w.are(&[Mood::Ahead(Span::minutes(5))]);
         w.bench.pass(Span::minutes(6));
+        w.app.resign().await.expect("answers");
         w.ask().await;
         assert_eq!((w.size("default").await, w.troubles()), (Ok(3), vec![None]));
     }));
