@@ -9,8 +9,8 @@
 //! trusted and need not be: whoever fetched them checks the outcome against a root that a key has signed.
 //!
 //! Follows RFC 6962 (section 2.1), RFC 9162 (sections 2.1.3.2 and 2.1.4.2: the checks) and C2SP `tlog-tiles`,
-//! `tlog-checkpoint`, `signed-note`, `tlog-cosignature`, `tlog-policy`, `tlog-witness` and `tlog-proof`; the division of labour is that of Go's
-//! `golang.org/x/mod/sumdb/tlog`.
+//! `tlog-checkpoint`, `signed-note`, `tlog-cosignature`, `tlog-policy`, `tlog-witness` and `tlog-proof`; the division of
+//! labour is that of Go's `golang.org/x/mod/sumdb/tlog`.
 
 mod checkpoint;
 mod edge;

@@ -145,13 +145,7 @@ impl App {
             read_only: RwLock::new(read_only),
         });
         let queue = Queue::start(Arc::clone(&core), settings.limits.write_queue);
-        let app = Self { core, queue };
-        if app.quorum().is_some_and(|quorum| !quorum.in_trust) {
-            tracing::warn!(
-                "the trust file asks for other witnesses than the settings: sign a new version with the root key"
-            );
-        }
-        Ok(app)
+        Ok(Self { core, queue })
     }
 }
 

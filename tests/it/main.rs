@@ -9,6 +9,7 @@ mod canon;
 mod cli_gateway;
 mod cli_local;
 mod cli_operator;
+mod cli_witnesses;
 mod databases;
 mod descriptor;
 mod doubles;

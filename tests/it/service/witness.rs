@@ -483,9 +483,9 @@ fn a_slow_witness_keeps_nobody_waiting() {
         w.are(&[Mood::Never, Mood::Honest, Mood::Honest]);
         let running = tokio::spawn(jobs::run(w.app.clone()));
         let released = || w.app.moment().released.contains_key(&"default".parse().expect("legal"));
-        eventually(|| w.bench.pass(Span::millis(50)), released).await;
+        eventually(|| w.bench.pass(Span::millis(5)), released).await;
         let seen = || w.troubles()[0] == Some("unreachable");
-        eventually(|| w.bench.pass(Span::millis(250)), seen).await;
+        eventually(|| w.bench.pass(Span::millis(5)), seen).await;
         running.abort();
         assert_eq!(w.size("default").await, Ok(3));
     }));
@@ -509,7 +509,7 @@ fn no_head_of_an_earlier_version_is_ever_signed_or_released_after_a_later_one() 
             }
         }
         let all = || (0..12).all(|n| w.app.moment().released.contains_key(&format!("s{n}").parse().expect("legal")));
-        eventually(|| w.bench.pass(Span::millis(250)), all).await;
+        eventually(|| w.bench.pass(Span::millis(5)), all).await;
         running.abort();
         check_log(&w.app).await;
     }));
