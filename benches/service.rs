@@ -38,7 +38,7 @@ use countersign::{
         publish::{Submission, publish},
     },
     store,
-    web::{Settings, Web, layers},
+    web::{Pages, Settings, Web, layers},
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::Deserialize;
@@ -157,7 +157,7 @@ fn bare(web: &Web, head: Bytes, pins: Bytes) -> Router {
         .route("/bare/check", post(bare_check))
         .route("/bare/head", get(async move || head))
         .route("/bare/pins", get(async move || pins));
-    layers(router, web)
+    layers(router, web, Pages::none().shown)
 }
 
 fn calls(token: &str) -> [(&'static str, Call, Call); 3] {
@@ -186,7 +186,7 @@ fn service(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let dir = tempfile::tempdir().expect("a folder");
     let (_app, web, token) = runtime.block_on(registry(dir.path()));
-    let served = api::router(&web, Router::new());
+    let served = api::router(&web, Pages::none());
     let calls = calls(&token);
     let answers: Vec<Bytes> = calls.iter().map(|(_, call, _)| runtime.block_on(send(&served, call))).collect();
     assert_eq!(String::from_utf8_lossy(&answers[0]).matches(r#""action":"allow""#).count(), TOOLS);

@@ -2,7 +2,8 @@
 //!
 //! Nothing here reads a clock: whoever needs "now" takes a [`Timestamp`] as an argument, and only `env` asks the
 //! system for one. A timestamp counts microseconds since the Unix epoch, which is what the log and the database store;
-//! documents show it as RFC 3339 in UTC with six fractional digits, so that equal times have equal bytes.
+//! documents show it as RFC 3339 in UTC with six fractional digits (`2026-11-30T09:20:00.000000Z`), so that equal times
+//! have equal bytes and times compare as texts do. The last one is `9999-12-30T21:59:59.999999Z`.
 
 use std::{fmt, ops::Add, str::FromStr};
 

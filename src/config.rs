@@ -18,9 +18,11 @@ use url::Url;
 
 use crate::clock::Span;
 
+mod log;
 mod public_url;
 mod witnesses;
 
+pub use log::{Form as LogForm, Log};
 pub use public_url::PublicUrl;
 pub use witnesses::Witnesses;
 
@@ -60,6 +62,8 @@ pub struct Serve {
     pub readers: Readers,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxy: Vec<IpNet>,
+    /// What the service says of itself on standard error, and how.
+    pub log: Log,
 }
 
 /// Where a registry's state is: what `serve` and `admin` must agree on.
@@ -168,6 +172,8 @@ struct File {
     trusted_proxy: Vec<String>,
     readers: Option<Readers>,
     witnesses: Option<String>,
+    log: Option<String>,
+    log_format: Option<LogForm>,
     heads: HeadsFile,
     limits: Limits,
 }
@@ -210,6 +216,7 @@ impl Serve {
         Ok(Self {
             readers: readers(file.readers, listen, public_url.as_ref())?,
             trusted_proxy: proxies.iter().map(|text| network(text)).collect::<Result<_, _>>()?,
+            log: Log::checked(vars, &file)?,
             registry,
             listen,
             admin_listen,

@@ -4,6 +4,33 @@
 //! into the log; documents (attestations, policies, views, packs) are named by their SHA-256. Reading is strict: a leaf
 //! is accepted only if writing it again gives the same bytes, so that an unknown member, a second spelling or a
 //! rearranged leaf is no leaf.
+//!
+//! # Leaves
+//!
+//! Every leaf has `"v": 1`, its `"type"`, and `"at"` in microseconds, which grows from leaf to leaf. The other members,
+//! none of which may be absent; `?` marks one that may be `null`, `…[]` a list:
+//!
+//! | `type` | members |
+//! |---|---|
+//! | `registry-created` | `origin`, `epoch`, `root_key`, `log_key`, `head_key` (key ids), `ruleset` (SHA-256) |
+//! | `pinset-created`, `policy-set` | `pinset`, `policy` (object, [`Policy`]), `by` (reviewer) |
+//! | `release-attested`, `evidence-attached` | `release` (id), `server`, `version`, `variant`, `role`, `level`, `signer`, `authority` (id), `attestation` (SHA-256), `subjects` `{count, sha256}`, `remotes` (URL`[]`), `artifacts` (`{purl, digest}[]`) |
+//! | `authority-granted` | `authority` (id), `scope`, `key` (the Ed25519 key, 64 hex), `role`, `holder`? (reviewer), `proof` (text), `generation`, `by` (reviewer) |
+//! | `authority-revoked` | `authority` (id), `since` (microseconds), `reason` (SHA-256), `by` (reviewer) |
+//! | `signer-revoked` | `signer`, `since` (microseconds), `reason` (SHA-256), `by` (reviewer) |
+//! | `alias-bound` | `pinset`, `alias`, `server`, `by` (reviewer) |
+//! | `reviewer-set` | `reviewer`, `active` (true or false), `by` (reviewer) |
+//! | `decision` | the record of [`crate::review::Decision`], whose documentation lists it |
+//! | `held` | `pinset`, `alias`, `kind`, `name` (qualified), `variant`, `digest` (SHA-256), `reason` (SHA-256) |
+//! | `ruleset-set` | `ruleset` (SHA-256) |
+//! | `pinset-published` | `pinset`, `version`, `set_sha256` |
+//!
+//! `role` is `publisher` or `capture`; `level` is `capture`, `key` or `sigstore`, and a key of role `publisher` has the
+//! level `key`, one of role `capture` the level `capture`; `signer` is `key:` and a key id; `scope` is `*`, a namespace
+//! or a server, and covers a server whose whole name or whole namespace it is; a reviewer is 32 hex digits or
+//! `local-operator`; ids of releases and authorities are texts to compare. Names are those of [`crate::name`]. `epoch`,
+//! `version` and log indices are integers below 2^53, `count` and `generation` below 2^32. The SHA-256 by which
+//! documents name a leaf is over its bytes, without the tree's zero byte.
 
 use serde::{Deserialize, Serialize};
 

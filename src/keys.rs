@@ -3,7 +3,9 @@
 //! No files and no randomness: a new key is made from 32 random bytes that the caller brings. Verification is
 //! `verify_strict` (RFC 8032 with the checks of "Taming the many EdDSAs"): points of small order and scalars that are
 //! not reduced are refused, so that a signature can't be reshaped into another. Key text is PKCS #8 and SPKI in PEM
-//! (RFC 5958, RFC 8410), which openssl reads and writes. A key is named by the SHA-256 of its SPKI.
+//! (RFC 5958, RFC 8410), which openssl reads and writes. A key is named by the SHA-256 of its SPKI, which is the twelve
+//! bytes `302a300506032b6570032100` and the 32 of the compressed point; documents write both as 64 lower-case hex digits.
+//! A key that is a point of small order is refused wherever one is read.
 
 use std::{fmt, str::FromStr};
 

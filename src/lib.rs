@@ -45,6 +45,21 @@
 //! | `ui` | the pages |
 //! | `cli` | the commands; `serve` wires everything |
 //!
+//! # Formats
+//!
+//! Everything signed or hashed is documented where it is defined, completely enough to write another verifier from:
+//! `tests/verifiers/verify.py` was, and a test holds both to the same verdicts.
+//!
+//! | format | where |
+//! |---|---|
+//! | canonical JSON, digests, base64, times, names | [`canon`], [`clock`], [`name`] |
+//! | keys and key ids | [`keys`] |
+//! | notes, checkpoints, proofs, tiles | [`log`], [`log::note`], [`log::Checkpoint`], [`log::Proof`] |
+//! | attestations | [`attest::dsse`], [`attest::statement`] |
+//! | leaves of the log; views, ballots and decisions | [`event`]; [`review::View`], [`review::Ballot`], [`review::Decision`] |
+//! | trust file, head, set and pins documents, the answer that carries them | [`pinset::trust`], [`pinset::head`], [`pinset::SetDocument`], [`pinset::verify`] |
+//! | bundles | [`pinset::bundle`] |
+//!
 //! # Walkthrough: a release is published and approved
 //!
 //! 1. `countersign capture` runs the server and keeps every list's raw bytes in a [`descriptor::Capture`]; one that was cut

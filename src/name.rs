@@ -4,6 +4,20 @@
 //! and a descriptor's own name; nothing in this crate takes a joined name apart again to find out whose it is, because
 //! the same text can be joined in two ways (`crm__eu` + `list`, `crm` + `eu__list`). Look the whole string up.
 //!
+//! # Text forms
+//!
+//! | name | form |
+//! |---|---|
+//! | [`ServerName`] | namespace, `/`, one or more of `A-Z a-z 0-9 . _ -`; at most 200 |
+//! | [`Namespace`] | 1 to 128 of `A-Z a-z 0-9 . -`; compared exactly, unique without regard to case |
+//! | [`Version`] | 1 to 255 visible ASCII characters; none of `^ ~ < > =` at the start, no `* \| ,` inside, not `latest` |
+//! | [`Variant`] | at most 64 of `A-Z a-z 0-9 . _ -`; empty for the usual list |
+//! | [`Alias`], [`SetName`] | 1 to 32 of `a-z 0-9 -`, no hyphen at either end, no two in a row |
+//! | [`Kind`] | `tool`, `prompt`, `resource`, `resource-template`, `instructions` |
+//! | [`DescriptorName`] | tool, prompt: 1 to 128 of `A-Z a-z 0-9 _ . -`, no dot first; resource, template: its URI, 1 to 1,024 visible ASCII characters; instructions: the word `instructions` |
+//! | [`QualifiedName`] | alias, `.`, descriptor name; at most 128 for a tool or prompt |
+//! | [`WireName`] | tool, prompt: alias, `__`, descriptor name with each `.` as `_`; at most 64. Other kinds have none |
+//!
 //! Server names follow the public MCP registry (`com.example/notes`); names of tools and prompts follow the MCP
 //! specification's tool-name rule. [`Names`] holds what one pin set already uses and refuses what could be confused
 //! with it.

@@ -112,6 +112,7 @@ pub(super) struct RevocationBody {
     request_body = RevocationBody,
     responses(
         (status = 201, body = VoteAnswer),
+        (status = 200, body = VoteAnswer, description = "The same was revoked before, by the same reviewer and reason"),
         (status = "default", body = Refusal, content_type = "application/problem+json"),
     )
 )]
@@ -133,7 +134,8 @@ pub(super) async fn revoke(
         account: reviewer.account,
     };
     let Written { done, .. } = desk::revoke(web.app(), revocation).await?;
-    Ok((StatusCode::CREATED, Json(VoteAnswer::new(&web, done).await?)))
+    let status = if done.new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Json(VoteAnswer::new(&web, done).await?)))
 }
 
 /// Which pins.

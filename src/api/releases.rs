@@ -171,6 +171,9 @@ pub(super) struct AttestationItem {
     signer: String,
     /// By which authority.
     authority: String,
+    /// The leaf that granted it; absent while this replica hasn't read that far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    authority_log_index: Option<u64>,
     /// When it was received.
     #[schema(value_type = String)]
     received_at: Timestamp,
@@ -195,7 +198,10 @@ pub(super) async fn release(
     let mut conn = web.app().reader().conn().await?;
     let release = conn.release(&id).await?.ok_or_else(|| Problem::new(Why::ReleaseNotFound))?;
     let descriptors = conn.descriptors(&id).await?.into_iter().map(DescriptorItem::from).collect();
-    let attestations = conn.attestations(&id).await?.into_iter().map(AttestationItem::from).collect();
+    let state = &web.app().moment().state;
+    let granted = |row: &store::Attestation| state.authority(&row.authority).map(|authority| authority.log_index);
+    let attestations = conn.attestations(&id).await?.into_iter();
+    let attestations = attestations.map(|row| AttestationItem::new(granted(&row), row)).collect();
     Ok(Json(ReleaseAnswer { release: release.into(), descriptors, attestations }))
 }
 
@@ -223,13 +229,14 @@ impl From<store::Descriptor> for DescriptorItem {
     }
 }
 
-impl From<store::Attestation> for AttestationItem {
-    fn from(row: store::Attestation) -> Self {
+impl AttestationItem {
+    fn new(authority_log_index: Option<u64>, row: store::Attestation) -> Self {
         Self {
             sha256: row.sha256,
             level: row.level,
             signer: row.signer,
             authority: row.authority,
+            authority_log_index,
             received_at: row.received_at,
             log_index: row.log_index,
         }

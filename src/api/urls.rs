@@ -4,21 +4,21 @@ use axum::{Router, routing::get};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{candidates, check, content, health, log, openapi, pinsets, releases, servers};
-use crate::web::{Web, layers};
+use crate::web::{Pages, Web, layers};
 
 /// Everything under one address: the API, and `pages`, which see to it themselves that writes come from pages of this
 /// registry: their refusal is a page, too.
-pub fn router(web: &Web, pages: Router<Web>) -> Router {
+pub fn router(web: &Web, pages: Pages) -> Router {
     let (mut api, _) = routes().split_for_parts();
     if !web.settings().admin_apart {
         api = api.merge(watched());
     }
-    layers(api.merge(pages), web)
+    layers(api.merge(pages.routes), web, pages.shown)
 }
 
 /// What an operator's own tools ask for, at an address of its own.
 pub fn admin_router(web: &Web) -> Router {
-    layers(watched(), web)
+    layers(watched(), web, Pages::none().shown)
 }
 
 fn watched() -> Router<Web> {

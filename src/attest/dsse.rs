@@ -1,6 +1,16 @@
 //! DSSE v1 envelopes (secure-systems-lab/dsse, `protocol.md` and `envelope.md`): sign bytes, check bytes, hand back the
 //! bytes that were checked.
 //!
+//! ```text
+//! {"payload":"<base64>","payloadType":"<text>","signatures":[{"keyid":"<key id>","sig":"<base64 of 64 bytes>"}]}
+//! ```
+//!
+//! Strict JSON of at most [`MAX_ENVELOPE`] bytes, in any order and with any white space, 1 to [`MAX_SIGNATURES`]
+//! signatures. What is signed is `DSSEv1`, the length of the payload type, the payload type, the length of the payload
+//! and the payload, with one space between each; lengths are decimal and count bytes. A signature that names a known
+//! key must be that key's. One that names another key says nothing; so does one without a `keyid` (or with an empty
+//! one) that no known key made. At least one must be by a known key.
+//!
 //! No meaning of the payload, no trust in `keyid`: it only says which key to try. Stricter than the specification where
 //! it leaves room: standard base64 in its one canonical spelling, no members besides the specification's, one signature
 //! a key.

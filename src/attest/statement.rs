@@ -1,5 +1,28 @@
 //! What a release's attestation says: an in-toto Statement v1 with our own predicate.
 //!
+//! ```text
+//! {"_type": "https://in-toto.io/Statement/v1",
+//!  "subject": [{"name": "tool/export", "digest": {"sha256": "<64 hex>"}}, …],
+//!  "predicateType": "urn:countersign:attestation:mcp-release:v1",
+//!  "predicate": {
+//!    "server": {"name": "com.example/notes", "version": "1.4.0", "variant"?: ""},
+//!    "role": "publisher" | "capture",
+//!    "canonicalization": "jcs-sha256",
+//!    "protocolVersion"?: 1 to 64 visible ASCII characters,
+//!    "artifacts"?: [{"purl": "pkg:…", "digest": "sha256:<64 hex>" | "sha512:<128 hex>"}, …],
+//!    "remotes"?: ["https://mcp.example.com/mcp", …],
+//!    "source"?: {"repository": "<http or https URL>", "commit": "<40 or 64 hex>"},
+//!    "capture"?: {"method": "stdio" | "http" | "file", "command"?: ["…", …], "endpoint"?: "<URL>",
+//!                 "clientCapabilities"?: {…}, "capturedAt"?: "<time>"}}}
+//! ```
+//!
+//! A member with a question mark may be absent; a `variant` that is absent is empty, lists that are absent are. A
+//! subject's name is a descriptor's kind, a slash and its name as listed, its digest the hash of the descriptor's
+//! `jcs-sha256`; subjects are sorted by the name's bytes, then the digest. Remotes are `http` or `https` URLs as a URL
+//! parser writes them, without user name and fragment; remotes and artifacts have 8 KiB together. `capture` goes with
+//! the role `capture` only: a command with `stdio`, an endpoint with `http`, neither with `file`. The digest of the
+//! list of subjects, which the log's leaf has, is SHA-256 over the canonical JSON of the `subject` array.
+//!
 //! Follows in-toto/attestation `spec/v1`, more strictly: a member that the format doesn't know is refused, a subject has
 //! one digest and nothing else, and subjects are sorted. A statement read here is only words; [`super::verify`] says
 //! whose.

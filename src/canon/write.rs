@@ -17,24 +17,27 @@ pub struct Canonical {
 impl Value<'_> {
     /// The value as RFC 8785 writes it.
     pub fn to_jcs(&self) -> Vec<u8> {
-        self.written().0
+        let mut bytes = self.written().0;
+        bytes.shrink_to_fit();
+        bytes
     }
 
     /// The digest that decides equality: SHA-256 over [`Value::to_jcs`].
     pub fn digest(&self) -> Digest {
-        Digest::jcs(Sha256::of(&self.to_jcs()))
+        Digest::jcs(Sha256::of(&self.written().0))
     }
 
     /// Canonical bytes and deciding digest in one go, for who needs both.
     pub fn canonical(&self) -> Canonical {
-        let (bytes, has_floats) = self.written();
+        let (mut bytes, has_floats) = self.written();
+        bytes.shrink_to_fit();
         let digest = Digest::jcs(Sha256::of(&bytes));
         let same_in_python = !has_floats && bytes.is_ascii() && !bytes.contains(&0x7f);
         Canonical { bytes, digest, same_in_python }
     }
 
     fn written(&self) -> (Vec<u8>, bool) {
-        let mut writer = Writer { out: Vec::with_capacity(1 << 10), has_floats: false };
+        let mut writer = Writer { out: Vec::with_capacity(ROOM), has_floats: false };
         writer.value(self);
         (writer.out, writer.has_floats)
     }
@@ -47,6 +50,9 @@ impl Canonical {
         self.same_in_python.then_some(Digest { recipe: Recipe::PythonSortedSha256, sha256: self.digest.sha256 })
     }
 }
+
+/// Most descriptors fit without growing; who keeps the bytes gives the rest back.
+const ROOM: usize = 32 << 10;
 
 struct Writer {
     out: Vec<u8>,

@@ -19,7 +19,7 @@ use super::{Exit, Failure, files, print};
     after_help = "\
 Every page of every list that the server declares is read and kept byte for byte. Anything short of \
 a whole answer (an error, a timeout, an exit) makes the capture incomplete: FILE says so and why, it \
-can't be attested, and the command ends with 3.
+can't be attested, and the command ends with 3. A complete FILE stays then, unless --force.
 
 COMMAND gets HOME, PATH, locale and proxy variables, and what --env names; nothing else of your \
 environment, and no capabilities are declared to it. COMMAND and its arguments are recorded: pass \
@@ -47,6 +47,9 @@ pub(super) struct Args {
     /// Where the release goes
     #[arg(short, long = "output", value_name = "FILE")]
     output: PathBuf,
+    /// Let an incomplete capture take the place of a complete one
+    #[arg(long)]
+    force: bool,
     /// Capture from an endpoint that speaks Streamable HTTP
     #[arg(long, value_name = "URL", group = "source")]
     url: Option<url::Url>,
@@ -76,6 +79,13 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
         None => live(args, env).await?,
     };
     let release = Release::new(args.server.clone(), args.version.clone(), args.variant.clone(), capture);
+    if !release.capture.complete && !args.force && files::is_complete_release(&args.output) {
+        let why = release.capture.why_incomplete.as_deref().unwrap_or("the file says so itself");
+        return Err(Failure::blind(format_args!("the capture is incomplete: {why}")).next(format_args!(
+            "{} holds a complete one and is left as it is; capture again, or replace it all the same with --force",
+            args.output.display()
+        )));
+    }
     files::replace(&args.output, &release.to_json())?;
     summary(args, &release, env)?;
     if release.capture.complete {

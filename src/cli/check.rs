@@ -10,7 +10,10 @@ use crate::{
     descriptor::{Capture, Descriptor, MAX_CAPTURE_BYTES},
     env::Env,
     name::{Alias, Variant},
-    pinset::verdict::{Action, Answer, Binding, Listing, Scan, Verdict, judge},
+    pinset::{
+        PinSet,
+        verdict::{Action, Answer, Binding, Listing, Scan, Verdict, judge},
+    },
 };
 
 use super::{
@@ -25,7 +28,7 @@ FILE is a release, a capture, an array of tools, {\"tools\": […]}, or JSON-RPC
 standard input. The same function judges here, in the registry's API and in a gateway. A matching \
 digest proves that a descriptor did not change, not that it is safe.
 
-Ends with 0 if everything is allowed, 1 if anything isn't, 3 if a list is not complete or the set has expired.
+Ends with 0 if everything is allowed, 1 if anything isn't or the pin set has no such alias, 3 if a list is not complete or the set has expired.
 
 Examples:
   countersign check --state DIR --alias notes tools.json
@@ -88,7 +91,24 @@ pub(super) fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
         return Err(Failure::blind(format_args!("the pin set expired at {}", set.expires()))
             .next("run `countersign pull`; until then nothing is allowed"));
     }
+    if let Some(alias) = lists.iter().find_map(|(alias, ..)| alias.as_ref().filter(|alias| set.alias(alias).is_none()))
+    {
+        return Err(no_alias(&set, alias));
+    }
     Ok(if answer.allows_all() { Exit::Done } else { Exit::No })
+}
+
+/// Nothing under a wrong alias is known, which says nothing about the server: so that is said, and it is no.
+fn no_alias(set: &PinSet, alias: &Alias) -> Failure {
+    /// More are read in the registry's pages.
+    const MAX_NAMED: usize = 20;
+    let document = set.document();
+    let there: Vec<&str> = document.aliases.keys().map(Alias::as_str).collect();
+    let more = if there.len() > MAX_NAMED { ", …" } else { "" };
+    let named = there.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ");
+    let has = if there.is_empty() { "it has none yet".to_owned() } else { format!("it has {named}{more}") };
+    Failure::no(format_args!("the pin set {} has no alias {alias}; {has}", document.name))
+        .next("state the alias that the server is bound to, or pull again if it was bound just now")
 }
 
 /// The files with their aliases. A text before `=` that is no alias belongs to the path.

@@ -8,16 +8,19 @@ use std::{
 };
 
 use crate::{
-    canon,
-    descriptor::{Capture, CaptureError, Kind, Listed, Release},
+    canon::{self, Digest, Recipe, Sha256},
+    descriptor::{Capture, CaptureError, Kind, Listed, MAX_CAPTURE_BYTES, Release},
     env::Env,
     keys::{SigningKey, VerifyingKey},
+    pinset::trust::Trust,
 };
 
 use super::Failure;
 
 /// Key files are a few hundred bytes; more is another file.
 const MAX_KEY: usize = 16 << 10;
+/// A trust file holds a handful of keys.
+const MAX_TRUST: usize = 64 << 10;
 
 /// The bytes of a file, or of standard input for `-`, of at most `max` bytes.
 pub(super) fn read(env: &mut Env, path: &Path, max: usize) -> Result<Vec<u8>, Failure> {
@@ -52,6 +55,24 @@ pub(super) fn verifying_key(env: &mut Env, path: &Path) -> Result<VerifyingKey, 
         let next = "give the FILE.pub that `countersign keygen -o FILE` wrote";
         Failure::usage(format_args!("{}: {e}", path.display())).next(next)
     })
+}
+
+/// The trust file that `countersign trust` wrote.
+pub(super) fn trust(env: &mut Env, path: &Path) -> Result<Trust, Failure> {
+    let bytes = read(env, path, MAX_TRUST)?;
+    Trust::first(&String::from_utf8_lossy(&bytes)).map_err(|e| {
+        Failure::no(format_args!("{}: {e}", path.display()))
+            .next("give the file that `countersign trust URL -o FILE` wrote")
+    })
+}
+
+/// The hash in a digest by the recipe that decides.
+pub(super) fn deciding(digest: Digest) -> Result<Sha256, Failure> {
+    match digest.recipe {
+        Recipe::JcsSha256 => Ok(digest.sha256),
+        Recipe::PythonSortedSha256 => Err(Failure::usage(format_args!("{digest} decides nothing"))
+            .next("give the line of `countersign digest` that begins with jcs-sha256")),
+    }
 }
 
 /// The list in a file's bytes, whatever of the usual forms it has.
@@ -93,6 +114,12 @@ pub(super) fn release(path: &Path, bytes: &[u8]) -> Result<Release, Failure> {
 fn unreadable(path: &Path, what: &str, error: &CaptureError) -> Failure {
     let text = format!("{} is no {what}: {error}", path.display());
     if matches!(error, CaptureError::Truncated(_)) { Failure::blind(text) } else { Failure::no(text) }
+}
+
+/// Whether a file is there and holds a whole release: what nobody wants to lose to one that broke off.
+pub(super) fn is_complete_release(path: &Path) -> bool {
+    let bytes = File::open(path).and_then(|file| bounded(file, MAX_CAPTURE_BYTES));
+    bytes.is_ok_and(|bytes| Release::parse(&bytes).is_ok_and(|release| release.capture.complete))
 }
 
 /// Makes a new file that only its owner reads, or that everybody reads. Never touches one that is there.

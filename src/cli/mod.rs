@@ -6,12 +6,14 @@
 
 mod admin;
 mod attest;
+mod bundle;
 mod capture;
 mod check;
 mod diff;
 mod digest;
 mod exit;
 mod files;
+pub mod journal;
 mod keygen;
 mod place;
 mod print;
@@ -22,6 +24,7 @@ mod sarif;
 mod scan;
 pub mod serve;
 mod trust;
+mod verify;
 
 use std::ffi::OsString;
 
@@ -42,6 +45,7 @@ pub use exit::{Exit, Failure};
 Publish:  keygen, capture, attest, publish        what a publisher runs, or CI
 Review:   serve, admin                            the registry with its pages
 Enforce:  trust, pull, check                      what a gateway or CI runs
+Prove:    bundle, verify                          what an auditor runs, offline and years later
 Look:     digest, diff, scan
 
 Exit codes:
@@ -50,7 +54,7 @@ Exit codes:
   2  called wrongly, or the token is missing or unknown
   3  could not look: network, incomplete list, expired head, corrupt state; wins over 1
 
-Environment: COUNTERSIGN_REGISTRY, COUNTERSIGN_TOKEN, NO_COLOR"
+Environment: COUNTERSIGN_REGISTRY, COUNTERSIGN_TOKEN, COUNTERSIGN_LOG, COUNTERSIGN_LOG_FORMAT, NO_COLOR"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -71,6 +75,8 @@ enum Command {
     Trust(trust::Args),
     Pull(pull::Args),
     Check(check::Args),
+    Bundle(bundle::Args),
+    Verify(verify::Args),
 }
 
 /// Runs one command line; the first argument is the program's name.
@@ -100,6 +106,8 @@ async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
         Command::Trust(args) => trust::run(args, env).await,
         Command::Pull(args) => pull::run(args, env).await,
         Command::Check(args) => check::run(args, env),
+        Command::Bundle(args) => bundle::run(args, env).await,
+        Command::Verify(args) => verify::run(args, env),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use crate::{client, env::Env, name::SetName, pinset::trust::Trust};
+use crate::{client, env::Env, name::SetName};
 
 use super::{Exit, Failure, files, print, registry::registry};
 
@@ -31,16 +31,9 @@ pub(super) struct Args {
     state: PathBuf,
 }
 
-/// A trust file holds a handful of keys.
-const MAX_TRUST: usize = 64 << 10;
-
 pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     let registry = registry(args.registry.as_deref(), env)?;
-    let bytes = files::read(env, &args.trust, MAX_TRUST)?;
-    let trust = Trust::first(&String::from_utf8_lossy(&bytes)).map_err(|e| {
-        Failure::no(format_args!("{}: {e}", args.trust.display()))
-            .next("give the file that `countersign trust URL -o FILE` wrote")
-    })?;
+    let trust = files::trust(env, &args.trust)?;
     let clock = Arc::clone(&env.clock);
     let spinner = print::spinner(env, "pulling");
     let pulled = client::pull(&registry, &args.state, &args.pinset, trust, &*clock).await;

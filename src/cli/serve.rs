@@ -22,7 +22,7 @@ use crate::{
 };
 
 use super::{
-    Exit, Failure,
+    Exit, Failure, journal,
     place::{self, Place},
     print,
 };
@@ -32,6 +32,9 @@ use super::{
 #[command(after_help = "\
 The first start makes DIR (only you can read it) with registry.db, keys/ and anchor, and prints where to make the first \
 administrator. TLS is the job of a proxy in front: give its URL with --public-url.
+
+What happens while it serves is logged on standard error, a line an event: COUNTERSIGN_LOG takes a level or targets with \
+levels (info,sqlx=warn; default info), COUNTERSIGN_LOG_FORMAT text or json. Neither secrets nor descriptors are logged.
 
 Examples:
   countersign serve --data ./registry
@@ -68,6 +71,7 @@ pub struct Running {
 
 pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     let settings = config::Serve::load(&args.place.data, &args.place.flags(), &env.vars)?;
+    journal::start(&settings.log, env)?;
     let running = start(&settings, env).await?;
     print::line(env, format_args!("listening on {}", running.url.as_str()))?;
     print::line(env, format_args!("trust fingerprint {}", running.app.fingerprint()))?;

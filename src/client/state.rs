@@ -8,6 +8,10 @@
 //! lock          held while a pull is at work
 //! ```
 //!
+//! `state.json` is canonical: `{"type": "countersign/client-state/v1", "pinset", "trust", "answer", "etag"?, "origin",
+//! "version", "set_sha256", "tree_size", "tree_root"}`. `trust` and `answer` are the documents' SHA-256, `etag` may be
+//! `null`, and the last five are what the head in the answer says.
+//!
 //! A directory that holds anything but a whole state is an error, not a beginning: the first pull makes the directory in
 //! one step, so a half one was damaged.
 

@@ -154,3 +154,16 @@ fn an_anchor_elsewhere_is_known_to_be_elsewhere() {
     let file = serve("anchor = 'deep/anchor'", &Flags::default(), &[]).expect("usable");
     assert!(file.registry.anchor.inside_data && file.registry.anchor.path.ends_with("deep/anchor"));
 }
+
+#[test]
+fn the_log_is_text_at_info_unless_said_otherwise() {
+    let log = |file: &str, vars: &[(&str, &str)]| serve(file, &Flags::default(), vars).map(|serve| serve.log);
+    let of = |filter: &str, form| Ok(Log { filter: filter.to_owned(), form });
+    assert_eq!(log("", &[]), of("info", LogForm::Text));
+    assert_eq!(log("log = 'warn,sqlx=off'\nlog_format = 'json'", &[]), of("warn,sqlx=off", LogForm::Json));
+    let vars = [("COUNTERSIGN_LOG", "debug"), ("COUNTERSIGN_LOG_FORMAT", "text")];
+    assert_eq!(log("log = 'warn'\nlog_format = 'json'", &vars), of("debug", LogForm::Text));
+    for bad in [("COUNTERSIGN_LOG", "a=loud"), ("COUNTERSIGN_LOG_FORMAT", "xml")] {
+        assert!(log("", &[bad]).is_err(), "{bad:?}");
+    }
+}

@@ -312,6 +312,27 @@ impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
 
 impl From<serde_json::Error> for CaptureError {
     fn from(error: serde_json::Error) -> Self {
-        if error.is_eof() { Self::Truncated(error.to_string()) } else { Self::Shape(error.to_string()) }
+        let text = format!("line {}, column {}: {}", error.line(), error.column(), words(&error));
+        if error.is_eof() { Self::Truncated(text) } else { Self::Shape(text) }
+    }
+}
+
+impl CaptureError {
+    /// A member's value, which is whole JSON, has another shape. Places count from its own beginning, so none is said.
+    pub(super) fn within(member: &str, error: &serde_json::Error) -> Self {
+        Self::Shape(format!("in {member}: {}", words(error)))
+    }
+}
+
+/// What the reader says, without its place, and in words where it speaks of its grammar.
+fn words(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
+    match said {
+        "expected value" | "expected ident" => "this begins no JSON value".to_owned(),
+        "trailing characters" => "something stands after the end of the JSON value".to_owned(),
+        "key must be a string" => "a member's name must be a string in double quotes".to_owned(),
+        "trailing comma" => "a comma stands before the end of the list or object".to_owned(),
+        said => said.to_owned(),
     }
 }

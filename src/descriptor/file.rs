@@ -25,6 +25,13 @@ impl Capture {
     /// # Errors
     /// [`CaptureError`], when not even an incomplete capture can be made of the bytes.
     pub fn read_any(bytes: &[u8]) -> Result<Self, CaptureError> {
+        Self::read_form(bytes).map_err(|error| match error {
+            CaptureError::Shape(what) => CaptureError::Shape(format!("{what}; expected {FORMS}")),
+            other => other,
+        })
+    }
+
+    fn read_form(bytes: &[u8]) -> Result<Self, CaptureError> {
         let text = text(bytes, MAX_CAPTURE_BYTES)?;
         if text.trim_ascii_start().starts_with('[') {
             let items: Items<'_> = serde_json::from_str(text)?;
@@ -50,6 +57,9 @@ impl Capture {
     }
 }
 
+/// What [`Capture::read_any`] reads, in words.
+const FORMS: &str = "a capture, a release, an array of tools, {\"tools\": […]}, or JSON-RPC responses, one a line";
+
 /// The raw members of one object; a name that stands twice is an error.
 struct Members<'a>(BTreeMap<Cow<'a, str>, &'a RawValue>);
 
@@ -72,7 +82,10 @@ impl Messages {
             return Ok(());
         }
         match (message.0.get("result"), message.0.contains_key("jsonrpc")) {
-            (Some(result), _) => self.result(&serde_json::from_str(result.get())?),
+            (Some(result), _) => {
+                let result = serde_json::from_str(result.get());
+                self.result(&result.map_err(|e| CaptureError::within("result", &e))?)
+            }
             (None, false) => self.result(message),
             (None, true) => {
                 self.incomplete("a response has no result");
@@ -94,7 +107,8 @@ impl Messages {
         let more = result.there("nextCursor").is_some();
         for (name, kind) in LISTS {
             if let Some(list) = result.0.get(name) {
-                self.capture.push_all(kind, &serde_json::from_str::<Items<'_>>(list.get())?.0)?;
+                let items = serde_json::from_str::<Items<'_>>(list.get());
+                self.capture.push_all(kind, &items.map_err(|e| CaptureError::within(name, &e))?.0)?;
                 self.lists.insert(name, more);
             }
         }

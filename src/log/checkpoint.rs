@@ -10,7 +10,10 @@ use super::{
 };
 use crate::canon::Sha256;
 
-/// A log's state. Its text has exactly three lines: the extension lines that the specification permits are opaque to
+/// A log's state. Signed it is a note ([`super::note`]) of three lines: the origin, which is also the name that the
+/// log's key signs by; the size in decimal; the root in base64.
+///
+/// Its text has exactly three lines: the extension lines that the specification permits are opaque to
 /// every auditor, so ours has none and another's are refused.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Checkpoint {

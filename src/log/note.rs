@@ -1,6 +1,17 @@
 //! Signed notes after C2SP signed-note, with Ed25519 signatures (type 0x01) and the timestamped cosignatures of
 //! tlog-cosignature (type 0x04).
 //!
+//! ```text
+//! <text: lines that end, no control characters but the line feed>
+//!
+//! — <name> <base64 of the key's id and the signature>
+//! ```
+//!
+//! The last empty line divides. A key's id is the first four bytes of SHA-256 over its name, a line feed, the byte of
+//! its algorithm and the key; readers know it as a `vkey`, `name+<id in hex>+<base64 of algorithm byte and key>`. A
+//! name has 1 to 512 bytes without white space, plus signs and control characters. A note has at most 256 KiB and 64
+//! signature lines.
+//!
 //! A note is a text and signature lines below it. The text says nothing until [`open`] has returned it: a signature of a
 //! known key that fails refuses the whole note, signatures of unknown keys are passed over, and at least one known key
 //! must have signed. A key is known by its name and the 32 bits of its id together; the id is no secret and no proof.

@@ -20,6 +20,15 @@ const MAX_HASHES: usize = 62;
 const MAX_EXTRA: usize = 64 * 1024;
 
 /// A receipt. Nothing in it is verified, and `extra` isn't even covered by a signature.
+///
+/// ```text
+/// c2sp.org/tlog-proof@v1
+/// extra <base64, at most 64 KiB; this line may be absent>
+/// index <decimal>
+/// <base64 of each hash, from the leaf's sibling to the root's child; at most 62>
+///
+/// <the checkpoint: a signed note>
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Proof {
     /// The leaf's index.

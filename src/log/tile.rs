@@ -204,6 +204,11 @@ impl Tiles {
         Ok(())
     }
 
+    /// Whether this tile was put in place, or a wider one.
+    pub fn holds(&self, tile: Tile) -> bool {
+        self.0.get(&(tile.level, tile.at.index)).is_some_and(|held| held.len() >= usize::from(tile.width()))
+    }
+
     /// A node's hash, computed from its tile where it lies between two levels of tiles.
     pub fn node(&self, node: Node) -> Option<Hash> {
         let (level, first, count) = node_in_tiles(node)?;

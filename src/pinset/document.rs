@@ -1,6 +1,5 @@
-//! The documents of a pin set: one small set document, and one document of pins an alias.
-//!
-//! Both are canonical JSON and are named by their SHA-256, so a gateway fetches only what it lacks.
+//! The documents of a pin set: one small set document, and one document of pins an alias. They are canonical and named by
+//! their SHA-256, so a gateway fetches only what it lacks.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +19,13 @@ pub(super) const MAX_SET_BYTES: usize = 32 << 20;
 /// 2,000 descriptors of one server, several digests each, with room for denials.
 pub(super) const MAX_PINS_BYTES: usize = 32 << 20;
 
-/// One version of a pin set.
+/// One version of a pin set. Canonical JSON of at most 32 MiB, named by its SHA-256; no member may be absent:
+///
+/// ```text
+/// {"type": "countersign/pinset/v1", "registry": origin, "name": pin set, "epoch", "version", "issued": time of its leaf,
+///  "policy_sha256", "flag_at": "info" | "low" | "medium" | "high" | "critical", "ruleset_sha256",
+///  "aliases": {"<alias>": {"server", "pins_sha256", "pins_size": bytes}, …}}
+/// ```
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetDocument {
@@ -58,7 +63,20 @@ pub struct AliasEntry {
     pub pins_size: u64,
 }
 
-/// The pins of one alias.
+/// The pins of one alias. Canonical JSON of at most 32 MiB, named by its SHA-256. No member may be absent; `wire` is
+/// `null` for other kinds than tools and prompts. [`crate::event`] says what the words mean that leaves use too.
+///
+/// ```text
+/// {"type": "countersign/pins/v1", "registry": origin, "set": pin set, "alias", "server",
+///  "evidence": {"<SHA-256 of an attestation>": {"release": id, "version", "role", "level", "signer",
+///               "remotes": [URL], "artifacts": [{"purl", "digest"}], "log_index": of the leaf that recorded it}, …},
+///  "pins": [{"kind", "name": qualified, "wire", "variant", "evidence": SHA-256 of the attestation,
+///            "digests": {"jcs-sha256": 64 hex, "python-sorted-sha256": 64 hex},
+///            "approval": {"decision_sha256": of the decision's leaf, "log_index": its index, "mode",
+///                         "approved_at": its time, "not_after": time}}, …],
+///  "denied": [{"kind", "name": qualified, "variant", "digest": recipe and hash,
+///              "state": "revoked" | "rejected" | "held", "reason_sha256", "at": time, "log_index"}, …]}
+/// ```
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PinsDocument {
@@ -110,7 +128,9 @@ pub struct Pin {
     pub kind: Kind,
     /// Its qualified name.
     pub name: QualifiedName,
-    /// Its wire name; tools and prompts only.
+    /// Its wire name; `null` for others than tools and prompts.
+    // Stated by hand, so that a missing member isn't read as `null`: one document, one spelling.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub wire: Option<WireName>,
     /// The variant of the server's list.
     pub variant: Variant,

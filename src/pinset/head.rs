@@ -1,4 +1,12 @@
 //! The head: the small, short-lived, signed statement that names a pin set's newest version.
+//!
+//! A DSSE envelope ([`crate::attest::dsse`]) of the payload type [`PAYLOAD_TYPE`] by one of the trust file's head keys. Its
+//! payload is canonical JSON of at most 8 KiB:
+//!
+//! ```text
+//! {"type": "countersign/pinset-head/v1", "registry": origin, "name": pin set, "epoch", "version",
+//!  "set_sha256", "set_size": bytes, "issued": time, "expires": time, "checkpoint_size", "checkpoint_root": 64 hex}
+//! ```
 
 use std::collections::BTreeMap;
 

@@ -4,8 +4,11 @@
 //! [`head`]. A gateway starts from a [`trust`] file, [`verify`]s what it fetched and asks [`verdict`] about what a server
 //! lists. Both ask the same verdict function. Nothing here does I/O or reads a clock.
 //!
+//! A [`bundle`] proves one pin to somebody who has nothing but the trust file.
+//!
 //! A [`PinSet`] can be had only from [`verify`] or from a registry's own [`State`]: whoever holds one holds verified pins.
 
+pub mod bundle;
 pub mod desk;
 mod document;
 

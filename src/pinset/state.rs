@@ -210,7 +210,8 @@ impl State {
                 if self.authorities.contains_key(&granted.authority) {
                     return Err(FoldError::AuthorityTwice);
                 }
-                let state = AuthorityState { facts: granted.clone(), granted_at: place.at, revoked: None };
+                let facts = granted.clone();
+                let state = AuthorityState { facts, log_index: place.index, granted_at: place.at, revoked: None };
                 Arc::make_mut(&mut self.authorities).insert(granted.authority.clone(), Arc::new(state));
             }
             Event::AuthorityRevoked(revoked) => {

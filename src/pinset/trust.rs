@@ -19,10 +19,15 @@
 //! quorum any-one
 //! ```
 //!
-//! What follows `clock-skew` is a [`Policy`] of witnesses in its one spelling, without logs and addresses; a file that ends
-//! there asks for no witness. With a policy a head counts only over a checkpoint that its quorum has cosigned.
+//! `version` and `epoch` are at least 1; `root` and `log` are note keys ([`crate::log::note`]) of the names
+//! `<origin>/root` and `<origin>`; `head` stands one to eight times; `head-lifetime` is 1 to 604,800 seconds,
+//! `clock-skew` 0 to 3,600. What follows is a [`Policy`] of witnesses, with one space between words, without logs, addresses,
+//! comments and empty lines, witnesses first, thresholds as numbers; a file that ends with `clock-skew` asks for no witness. With
+//! a policy a head counts only over a checkpoint whose note carries the cosignatures of its quorum, none dated later than the
+//! reader's clock plus `clock-skew`. Nothing else may stand in it, and no number begins with a zero that isn't all of it. The
+//! whole note has at most 64 KiB, and the root key that it names has signed it.
 //!
-//! `head` may repeat. A person compares the fingerprint (SHA-256 of the root key's SPKI) once; from then on only what the
+//! A person compares the fingerprint (SHA-256 of the root key's SPKI) once; from then on only what the
 //! root in hand signed, with a higher version, takes its place.
 
 use std::{collections::BTreeMap, fmt::Write as _};

@@ -11,6 +11,22 @@
 //! 9. Inclusion of the leaf that published the version.
 //! 10. The caller persists, last.
 //!
+//! # The answer
+//!
+//! `GET /v1/pinsets/{set}/head?tree_size=N` answers JSON of at most [`MAX_ANSWER_BYTES`]:
+//!
+//! ```text
+//! {"head": the envelope, "leaf": base64 of the leaf `pinset-published`, "proof": tlog-proof of the leaf, as text,
+//!  "consistency": [base64 of each hash of the proof from the tree of N leaves, at most 128]}
+//! ```
+//!
+//! The proof's checkpoint is the one that the head was signed over: `checkpoint_size` and `checkpoint_root` are its
+//! size and root, and the leaf publishes the head's pin set, version and `set_sha256`. The head is `issued` no later
+//! than the clock plus the skew, `expires` after that, by no more than the trust file's lifetime; a key that counts
+//! from a later time than the clock plus the skew isn't known. The set document has the head's SHA-256, size, registry,
+//! name, epoch and version; each pins document the SHA-256 and size that the set names, its registry and name, the
+//! alias and the server.
+//!
 //! The order is in the types: [`head`] gives a [`CheckedHead`], that gives a [`CheckedSet`], and only that a [`PinSet`].
 
 use std::{collections::BTreeMap, sync::Arc};

@@ -13,6 +13,11 @@ use crate::{
 
 /// A vote. Its canonical bytes are what a passkey signs; they name the view by digest, so a vote can't be moved to
 /// anything else that was shown or will be shown.
+///
+/// ```text
+/// {"type": "countersign/ballot/v1", "registry": origin, "pinset", "candidate": 32 hex, "outcome", "view": SHA-256,
+///  "accepts": [finding ids], "reviewer": 32 hex or "local-operator", "issued": time}
+/// ```
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ballot {

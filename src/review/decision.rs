@@ -14,6 +14,25 @@ use crate::{
 };
 
 /// One outcome for one digest under one name in one pin set.
+///
+/// It is the leaf `decision` itself (see [`crate::event`] for `v`, `type`, `at` and for what the words below mean):
+///
+/// ```text
+/// {"pinset", "alias"?, "server", "variant", "kind", "name": the descriptor's own, "qualified"?, "wire"?,
+///  "digests": {"jcs-sha256": "<64 hex>", "python-sorted-sha256": "<64 hex>"},
+///  "outcome": "approve" | "reject" | "revoke" | "reopen", "candidate": "<32 hex>", "base"?: digest,
+///  "release": id, "attestation": SHA-256, "level", "signer",
+///  "findings": SHA-256, "accepted": [finding ids], "ruleset": SHA-256, "policy": SHA-256,
+///  "supersedes": [{"digest", "until"?: time}], "mode": "solo" | "<given>-of-<needed>",
+///  "ballots": [ballot, …], "reason": SHA-256, "not_after"?: time}
+/// ```
+///
+/// Each ballot is the object of [`Ballot`], with `"type": "countersign/ballot/v1"`, `registry`, `pinset`, `candidate`,
+/// `outcome`, `view` (SHA-256 of the canonical bytes of the [`View`](super::View) that was shown), `accepts` (finding
+/// ids), `reviewer` and `issued` (a time). No member may be absent; `?` marks those that may be `null`.
+/// [`Decision::check`] says which of them belong together: all ballots name the decision's pin set, candidate and
+/// outcome and one view, no reviewer twice; `solo` has one ballot, another mode as many as were given, and at least one
+/// and as many as were needed; an approval, and nothing else, has a `not_after`, and it has alias and qualified name.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {

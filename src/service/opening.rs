@@ -61,6 +61,30 @@ pub(super) async fn in_all_sets<R>(work: &mut Work, brought: &Brought<'_>) -> Re
     Ok(opened)
 }
 
+/// How many descriptors need no decision anywhere, as things are now.
+pub(super) fn unchanged(state: &State, brought: &Brought<'_>) -> usize {
+    let sets = sets_of(state, brought.server);
+    let decided = |i: usize| sets.iter().all(|set| needs(state, brought, set, i, false).is_empty());
+    (0..brought.descriptors.len()).filter(|i| decided(*i)).count()
+}
+
+/// Why a descriptor needs a decision in a set; empty if it needs none.
+fn needs(state: &State, brought: &Brought<'_>, set: &SetName, i: usize, renamed: bool) -> Vec<Reason> {
+    let (Some(found), Some(descriptor)) = (state.set(set), brought.descriptors.get(i)) else { return Vec::new() };
+    let standing = standing_of(state, set, brought.server, brought.variant, descriptor);
+    let report = brought.scanned.get(i).map(|scanned| &scanned.report);
+    let offer = Offer {
+        digest: descriptor.digest(),
+        level: brought.level,
+        signer: brought.signer,
+        remotes: brought.remotes,
+        artifacts: brought.artifacts,
+        gravest: report.and_then(|report| scanning::gravest(report, found.policy())),
+        renamed,
+    };
+    reasons(&offer, &standing, found.policy().flag_at, brought.opened_at)
+}
+
 /// Opens candidates in one pin set.
 pub(super) async fn in_set<R>(
     work: &mut Work,
@@ -70,20 +94,7 @@ pub(super) async fn in_set<R>(
     let renamed = renamed_in(work, brought, set).await?;
     let mut opened = Vec::new();
     for (i, descriptor) in brought.descriptors.iter().enumerate() {
-        let state = work.state();
-        let Some(found) = state.set(set) else { continue };
-        let standing = standing_of(state, set, brought.server, brought.variant, descriptor);
-        let report = brought.scanned.get(i).map(|scanned| &scanned.report);
-        let offer = Offer {
-            digest: descriptor.digest(),
-            level: brought.level,
-            signer: brought.signer,
-            remotes: brought.remotes,
-            artifacts: brought.artifacts,
-            gravest: report.and_then(|report| scanning::gravest(report, found.policy())),
-            renamed: renamed.contains(&i),
-        };
-        let reasons = reasons(&offer, &standing, found.policy().flag_at, brought.opened_at);
+        let reasons = needs(work.state(), brought, set, i, renamed.contains(&i));
         let Some(reason) = reasons.first().copied() else { continue };
         if let Some(waiting) = waiting_for(work, brought, set, descriptor).await? {
             opened.push(Candidate { position: position(i), ..waiting });

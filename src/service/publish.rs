@@ -17,6 +17,7 @@ use super::{
 use crate::{
     attest::{self, Level, Verified},
     canon::{Sha256, to_jcs},
+    clock::Timestamp,
     descriptor::{CaptureError, Descriptor, Release},
     event::{Event, Evidence, Subjects},
     name::{Kind, ServerName, SetName},
@@ -220,7 +221,9 @@ impl Publish {
         known: &store::Attestation,
     ) -> Result<Published, Stop<Refused>> {
         let candidates = work.read().candidates_of_release(&first.id).await?;
-        Ok(self.published(first.id.clone(), false, Opened { candidates, unchanged: 0 }, known.log_index))
+        let brought = self.brought(&first.id, work.at(), known.log_index);
+        let unchanged = opening::unchanged(work.state(), &brought);
+        Ok(self.published(first.id.clone(), false, Opened { candidates, unchanged }, known.log_index))
     }
 
     /// Further evidence over a known release.
@@ -228,7 +231,7 @@ impl Publish {
         let event = Event::EvidenceAttached(self.evidence(&first.id));
         let placed = work.append(event)?;
         self.write_evidence(work, &first.id, &placed).await?;
-        let opened = opening::in_all_sets(work, &self.brought(&first.id, &placed)).await?;
+        let opened = opening::in_all_sets(work, &self.brought(&first.id, placed.at, placed.index)).await?;
         Ok(self.published(first.id, true, opened, placed.index))
     }
 
@@ -238,7 +241,7 @@ impl Publish {
         let placed = work.append(Event::ReleaseAttested(self.evidence(&id)))?;
         self.write_release(work, &id, &placed).await?;
         self.write_evidence(work, &id, &placed).await?;
-        let opened = opening::in_all_sets(work, &self.brought(&id, &placed)).await?;
+        let opened = opening::in_all_sets(work, &self.brought(&id, placed.at, placed.index)).await?;
         Ok(self.published(id, true, opened, placed.index))
     }
 
@@ -279,7 +282,7 @@ impl Publish {
         self.verified.release().capture.listed.iter().filter_map(|listed| listed.parsed.as_ref().ok())
     }
 
-    fn brought<'a>(&'a self, release: &'a str, placed: &'a Placed) -> Brought<'a> {
+    fn brought<'a>(&'a self, release: &'a str, opened_at: Timestamp, log_index: u64) -> Brought<'a> {
         let predicate = &self.verified.statement().predicate;
         Brought {
             release,
@@ -292,8 +295,8 @@ impl Publish {
             artifacts: &predicate.artifacts,
             descriptors: self.descriptors().collect(),
             scanned: &self.scanned,
-            opened_at: placed.at,
-            log_index: placed.index,
+            opened_at,
+            log_index,
         }
     }
 

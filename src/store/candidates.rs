@@ -65,13 +65,15 @@ pub enum Stage {
     Held,
 }
 
-/// A place in the queue, which is sorted by urgency, then age: what a cursor carries.
+/// A place in the queue, which is sorted by urgency, then age, then as the publisher listed it: what a cursor carries.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct QueueKey {
     /// Of the reason; smaller is more urgent.
     pub urgency: i64,
     /// Microseconds.
     pub opened_at: i64,
+    /// Among the release's descriptors, which are by kind and then as they were listed.
+    pub position: i64,
     /// The candidate's id.
     pub id: String,
 }
@@ -100,7 +102,7 @@ pub(super) use candidate;
 
 impl QueueKey {
     /// Before everything.
-    pub const START: Self = Self { urgency: -1, opened_at: 0, id: String::new() };
+    pub const START: Self = Self { urgency: -1, opened_at: 0, position: 0, id: String::new() };
 }
 
 impl Candidate {
@@ -109,6 +111,7 @@ impl Candidate {
         QueueKey {
             urgency: i64::from(self.reason.urgency()),
             opened_at: self.opened_at.micros(),
+            position: self.position,
             id: self.id.as_str().to_owned(),
         }
     }
@@ -136,8 +139,8 @@ impl Conn {
         limit: u32,
     ) -> Result<Vec<Candidate>> {
         const SQL: &str = candidate!(
-            "WHERE pinset = $1 AND state = $2 AND (urgency, opened_at, id) > ($3, $4, $5) \
-             ORDER BY urgency, opened_at, id LIMIT $6"
+            "WHERE pinset = $1 AND state = $2 AND (urgency, opened_at, position, id) > ($3, $4, $7, $5) \
+             ORDER BY urgency, opened_at, position, id LIMIT $6"
         );
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL)
             .bind(pinset)
@@ -146,6 +149,7 @@ impl Conn {
             .bind(after.opened_at)
             .bind(&after.id)
             .bind(i64::from(limit))
+            .bind(after.position)
             .fetch_all(&mut **c)
             .await?))
     }
@@ -156,7 +160,8 @@ impl Conn {
     /// [`super::StoreError`] as for all of these.
     pub async fn queue(&mut self, state: Stage, after: &QueueKey, limit: u32) -> Result<Vec<Candidate>> {
         const SQL: &str = candidate!(
-            "WHERE state = $1 AND (urgency, opened_at, id) > ($2, $3, $4) ORDER BY urgency, opened_at, id LIMIT $5"
+            "WHERE state = $1 AND (urgency, opened_at, position, id) > ($2, $3, $6, $4) \
+             ORDER BY urgency, opened_at, position, id LIMIT $5"
         );
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL)
             .bind(state)
@@ -164,6 +169,7 @@ impl Conn {
             .bind(after.opened_at)
             .bind(&after.id)
             .bind(i64::from(limit))
+            .bind(after.position)
             .fetch_all(&mut **c)
             .await?))
     }

@@ -54,10 +54,10 @@ impl Conn {
         limit: u32,
     ) -> Result<Vec<Candidate>> {
         const SQL: &str = candidate!(
-            "WHERE state = $1 AND (urgency, opened_at, id) > ($2, $3, $4) \
+            "WHERE state = $1 AND (urgency, opened_at, position, id) > ($2, $3, $11, $4) \
              AND ($5 = '' OR pinset = $5) AND ($6 = '' OR reason = $6) \
              AND ($7 = '' OR LOWER(server) LIKE $7 ESCAPE '!' OR LOWER(name) LIKE $7 ESCAPE '!' \
-             OR (digest >= $8 AND digest <= $9)) ORDER BY urgency, opened_at, id LIMIT $10"
+             OR (digest >= $8 AND digest <= $9)) ORDER BY urgency, opened_at, position, id LIMIT $10"
         );
         let (pattern, (from, to)) = (pattern(&search.text), digits(&search.text));
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL)
@@ -71,6 +71,7 @@ impl Conn {
             .bind(from)
             .bind(to)
             .bind(i64::from(limit))
+            .bind(after.position)
             .fetch_all(&mut **c)
             .await?))
     }
@@ -100,12 +101,14 @@ impl Conn {
     /// # Errors
     /// [`super::StoreError`] as for all of these.
     pub async fn queue_length_before(&mut self, state: Stage, place: &QueueKey) -> Result<i64> {
-        const SQL: &str = "SELECT COUNT(*) FROM candidate WHERE state = $1 AND (urgency, opened_at, id) < ($2, $3, $4)";
+        const SQL: &str =
+            "SELECT COUNT(*) FROM candidate WHERE state = $1 AND (urgency, opened_at, position, id) < ($2, $3, $5, $4)";
         Ok(on!(&mut self.0, |c| sqlx::query_scalar(SQL)
             .bind(state)
             .bind(place.urgency)
             .bind(place.opened_at)
             .bind(&place.id)
+            .bind(place.position)
             .fetch_one(&mut **c)
             .await?))
     }
@@ -116,14 +119,15 @@ impl Conn {
     /// [`super::StoreError`] as for all of these.
     pub async fn queue_previous(&mut self, state: Stage, place: &QueueKey) -> Result<Option<Candidate>> {
         const SQL: &str = candidate!(
-            "WHERE state = $1 AND (urgency, opened_at, id) < ($2, $3, $4) \
-             ORDER BY urgency DESC, opened_at DESC, id DESC LIMIT 1"
+            "WHERE state = $1 AND (urgency, opened_at, position, id) < ($2, $3, $5, $4) \
+             ORDER BY urgency DESC, opened_at DESC, position DESC, id DESC LIMIT 1"
         );
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL)
             .bind(state)
             .bind(place.urgency)
             .bind(place.opened_at)
             .bind(&place.id)
+            .bind(place.position)
             .fetch_optional(&mut **c)
             .await?))
     }

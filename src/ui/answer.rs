@@ -16,6 +16,7 @@ mod label;
 mod log;
 mod neighbours;
 mod people;
+mod pinned;
 mod pinset;
 mod pinsets;
 mod queue;

@@ -33,7 +33,8 @@ pub(crate) struct DecisionPage {
     /// "2 of 2", "solo".
     pub(crate) mode: String,
     pub(crate) mode_note: String,
-    pub(crate) ends: Option<When>,
+    /// "ends 8 May 2027", or by what it ended.
+    pub(crate) ends: Html,
     pub(crate) lines: Vec<SignatureLine>,
     /// What stood with it: supersedes, base, findings, policy, rule set, view.
     pub(crate) particulars: Vec<(&'static str, Html)>,

@@ -64,7 +64,5 @@ pub(crate) struct Row {
     /// None for a sighting.
     pub(crate) level: Option<Level>,
     pub(crate) ballots: Ballots,
-    /// Who has it open.
-    pub(crate) open_with: Option<String>,
     pub(crate) waits: When,
 }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     service::access::Principal,
-    web::{Kind, Problem, RequestId, Web, Who},
+    web::{Asked, Kind, Problem, RequestId, Web, Who},
 };
 
 /// Below this path programs ask, and get their problems as JSON.
@@ -44,6 +44,22 @@ pub(super) async fn as_page(State(web): State<Web>, request: Request, next: Next
         Ok(page) => with_retry(page, response.headers()),
         Err(problem) => problem.into_response(),
     }
+}
+
+/// What a layer refused or cut short before a page was reached, for whoever asked for one. Nothing is looked up for it:
+/// the layers refuse because there is too much to do.
+pub(super) fn in_layers(problem: &Problem, asked: &Asked) -> Option<Response> {
+    if !asked.page || asked.path.starts_with(API) {
+        return None;
+    }
+    let frame = Frame::bare(problem.kind().title());
+    let page = page_as(
+        problem.kind().status(),
+        frame,
+        body(problem, Some(RequestId(asked.id.clone())), problem.kind() != Kind::Unauthenticated),
+    )
+    .ok()?;
+    Some(with_retry(page, problem.render(None).headers()))
 }
 
 /// No page of ours is there.
@@ -103,6 +119,7 @@ fn detail(problem: &Problem) -> Html {
             "Nothing was changed. An operator can do it with `countersign admin`, beside the database."
         }
         Kind::ReadOnly => "Nothing was recorded. What was signed before still counts.",
+        Kind::Timeout => "It may have been recorded all the same: look before you try again.",
         kind if kind.status().is_server_error() => "Nothing was recorded. Try again in a minute.",
         _ => "Nothing was done.",
     };

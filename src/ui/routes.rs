@@ -8,20 +8,21 @@ use axum::{
 };
 
 use super::{answer, docs, publishers, refused, settings, setup, signin, statics};
-use crate::web::{Web, same_origin};
+use crate::web::{Pages, Web, same_origin};
 
 /// The longest form is a policy of 64 KiB, of which each byte may be escaped as three.
 const MAX_FORM: usize = 256 << 10;
 
 /// The pages, ready to be merged with the API: writes are refused unless they come from a page of ours, and whatever is
 /// refused is shown as a page.
-pub fn pages(web: &Web) -> Router<Web> {
-    routes()
+pub fn pages(web: &Web) -> Pages {
+    let routes = routes()
         .method_not_allowed_fallback(refused::wrong_method)
         .layer(middleware::from_fn_with_state(web.clone(), same_origin))
         // Below the API's addresses, too: there is no write that could come from elsewhere.
         .route("/{*nothing}", any(refused::nothing_here))
-        .layer(middleware::from_fn_with_state(web.clone(), refused::as_page))
+        .layer(middleware::from_fn_with_state(web.clone(), refused::as_page));
+    Pages { routes, shown: refused::in_layers }
 }
 
 /// Every page by its address.

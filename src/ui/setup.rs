@@ -28,6 +28,7 @@ pub(crate) struct SetupPage {
     pub(crate) name: String,
     pub(crate) name_error: Option<String>,
     pub(crate) password_error: Option<String>,
+    pub(crate) again_error: Option<String>,
     pub(crate) who: String,
     pub(crate) who_error: Option<String>,
 }
@@ -40,6 +41,9 @@ pub(super) struct Sent {
     name: String,
     #[serde(default)]
     password: String,
+    /// The password once more: nobody else could set another one yet.
+    #[serde(default)]
+    again: String,
     /// `team` or `solo`.
     #[serde(default)]
     who: String,
@@ -78,6 +82,7 @@ pub(super) async fn make(
 struct Wrong {
     name: Option<String>,
     password: Option<String>,
+    again: Option<String>,
     who: Option<String>,
 }
 
@@ -90,8 +95,12 @@ fn read(sent: &Sent) -> Result<(AccountName, Password, bool), Wrong> {
     let name = sent.name.parse::<AccountName>().map_err(|e| super::sentence(&e));
     let password = sent.password.parse::<Password>().map_err(|e| super::sentence(&e));
     match (name, password, alone) {
-        (Ok(name), Ok(password), Ok(alone)) => Ok((name, password, alone)),
-        (name, password, who) => Err(Wrong { name: name.err(), password: password.err(), who: who.err() }),
+        (Ok(name), Ok(password), Ok(alone)) if sent.again == sent.password => Ok((name, password, alone)),
+        (name, password, who) => {
+            let again = (password.is_ok() && sent.again != sent.password)
+                .then(|| "This is not the password above. Type both again.".to_owned());
+            Err(Wrong { name: name.err(), password: password.err(), again, who: who.err() })
+        }
     }
 }
 
@@ -112,6 +121,7 @@ fn empty(web: &Web, secret: &str) -> SetupPage {
         name: String::new(),
         name_error: None,
         password_error: None,
+        again_error: None,
         who: String::new(),
         who_error: None,
     }
@@ -122,6 +132,7 @@ fn again(web: &Web, secret: &str, sent: Sent, wrong: Wrong) -> Result<Response, 
         name: sent.name,
         name_error: wrong.name,
         password_error: wrong.password,
+        again_error: wrong.again,
         who: sent.who,
         who_error: wrong.who,
         ..empty(web, secret)

@@ -143,6 +143,7 @@ impl From<TokenRefused> for Problem {
             TokenRefused::NoToken(_) => Kind::TokenNotFound,
             TokenRefused::Days => Kind::TokenDays,
             TokenRefused::TooMany => Kind::TooManyTokens,
+            TokenRefused::NoSet { .. } => Kind::PinsetNotFound,
             TokenRefused::OthersVote => Kind::Forbidden,
         };
         Self::new(kind).detail(refused)

@@ -6,13 +6,13 @@
 
 use axum::{
     extract::{MatchedPath, Request, State},
-    http::{HeaderValue, Method},
+    http::{HeaderMap, HeaderValue, Method, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use tracing::Instrument as _;
 
-use super::{Problem, Web};
+use super::{Asked, Problem, Shown, Web};
 
 /// The request's id: what an operator finds it by. Ours, whatever the client sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -23,15 +23,16 @@ const UNMATCHED: &str = "unmatched";
 /// The answer's header with the id.
 const HEADER: &str = "x-request-id";
 
-pub(super) async fn watch(State(web): State<Web>, mut request: Request, next: Next) -> Response {
+pub(super) async fn watch(State((web, shown)): State<(Web, Shown)>, mut request: Request, next: Next) -> Response {
     let id = web.next_id();
     request.extensions_mut().insert(RequestId(id.clone()));
+    let asked = Asked { id: id.clone(), path: request.uri().path().to_owned(), page: takes_a_page(request.headers()) };
     let method = word(request.method());
     let path = request.extensions().get::<MatchedPath>().map_or(UNMATCHED, MatchedPath::as_str).to_owned();
     let span = tracing::info_span!("request", id, method, path);
     let began = web.app().clock().now();
     let answer = async {
-        let response = finish(next.run(request).await, &id);
+        let response = finish(next.run(request).await, &asked, shown);
         tracing::debug!(status = response.status().as_u16(), "answered");
         response
     };
@@ -44,15 +45,26 @@ pub(super) async fn watch(State(web): State<Web>, mut request: Request, next: Ne
     response
 }
 
-/// Logs what is ours to solve and gives it its id.
-fn finish(mut response: Response, id: &str) -> Response {
+/// Logs what is ours to solve and gives it its id; shows whatever went wrong in the form that was asked for.
+fn finish(mut response: Response, asked: &Asked, shown: Shown) -> Response {
     let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
-    if !problem.kind().status().is_server_error() {
-        return response;
+    let ours = problem.kind().status().is_server_error();
+    if ours {
+        let cause = problem.cause().unwrap_or_default();
+        tracing::error!(problem = problem.kind().slug(), cause, "could not be answered");
     }
-    let cause = problem.cause().unwrap_or_default();
-    tracing::error!(problem = problem.kind().slug(), cause, "could not be answered");
-    problem.render(Some(id))
+    match shown(&problem, asked) {
+        Some(page) => page,
+        None if ours => problem.render(Some(&asked.id)),
+        None => response,
+    }
+}
+
+/// Browsers name the type when they open a page or send a form; programs name another one, or take anything.
+fn takes_a_page(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let mut types = lines.flat_map(|line| line.split(',')).filter_map(|range| range.split(';').next());
+    types.any(|range| range.trim().eq_ignore_ascii_case("text/html"))
 }
 
 /// What a handler that panicked answers. The panic itself was printed by the hook; a message of it may quote anything.

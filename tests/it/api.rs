@@ -34,12 +34,12 @@ use countersign::{
         govern::{Governor, Grant, grant},
     },
     store::Role,
-    web::{Settings, Web},
+    web::{Pages, Settings, Web},
 };
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use crate::{databases::Fresh, service::Bench};
+use crate::{databases::Fresh, service::Bench, whole::EndsWhole};
 
 pub(crate) use crate::in_memory::{EXPORT, EXPORT_2, SEARCH};
 
@@ -56,6 +56,7 @@ pub(crate) struct Site {
     pub(crate) ada: String,
     /// `review`, of Rex.
     pub(crate) rex: String,
+    _whole: EndsWhole,
 }
 
 /// What came back.
@@ -105,7 +106,7 @@ impl Site {
         let app = App::open(opening, Arc::new(clock.clone()), Arc::new(SeededRng::new(7))).await.expect("opens");
         let public_url = PublicUrl::parse("https://pins.example").expect("legal");
         let settings = Settings { public_url, readers, trusted_proxy: vec![], admin_apart: false };
-        let router = api::router(&Web::new(app.clone(), settings), Router::new());
+        let router = api::router(&Web::new(app.clone(), settings), Pages::none());
         account(&app, "ada", &[Role::Admin, Role::Reviewer]).await;
         account(&app, "rex", &[Role::Reviewer]).await;
         account(&app, "bot", &[]).await;
@@ -113,7 +114,17 @@ impl Site {
         let pull = token(&app, "pull:default", "bot").await;
         let (ada, rex) = (token(&app, "review", "ada").await, token(&app, "review", "rex").await);
         authority(&app, "com.example", &publisher(), Speaks::Publisher).await;
-        Self { app, clock, router, publish, pull, ada, rex }
+        let _whole = EndsWhole::new(app.clone());
+        Self { app, clock, router, publish, pull, ada, rex, _whole }
+    }
+
+    /// Serves it on a port of its own, as long as the test lasts.
+    pub(crate) async fn serve(&self) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("bound"));
+        let router = self.router.clone().into_make_service_with_connect_info::<std::net::SocketAddr>();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        url
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use countersign::{
-    cli::serve::{self, Running},
+    cli::serve,
     clock::{Span, Timestamp},
     config::{self, Flags},
     env::ManualClock,
@@ -16,6 +16,7 @@ use crate::{
     browser::{Browser, Look},
     doubles::{Endpoint, Program, Reply},
     in_memory::{EXPORT, EXPORT_2, SEARCH},
+    serve::Serving,
     terminal::{Desk, Ran},
 };
 
@@ -26,7 +27,7 @@ struct Newcomer {
     browser: Browser,
     clock: ManualClock,
     folder: TempDir,
-    running: Running,
+    running: Serving,
     /// Whether scripts run; axe-core is one.
     scripts: bool,
     /// What was wrong with the pages so far.
@@ -40,7 +41,7 @@ impl Newcomer {
         let flags = Flags { listen: Some("127.0.0.1:0".to_owned()), ..Flags::default() };
         let desk = Desk::at(&clock);
         let settings = config::Serve::load(&folder.path().join("data"), &flags, &desk.vars).expect("settings");
-        let running = serve::start(&settings, &desk.env()).await.expect("starts");
+        let running = Serving::new(serve::start(&settings, &desk.env()).await.expect("starts"));
         Self { browser, clock, folder, running, scripts: true, wrong: Vec::new() }
     }
 
@@ -197,6 +198,7 @@ async fn a_newcomer_walks_from_nothing_to_a_rug_pull_that_is_noticed() {
     walk.open(&setup).await;
     walk.fill("input[name=name]", "ada").await;
     walk.fill("input[name=password]", PASSWORD).await;
+    walk.fill("input[name=again]", PASSWORD).await;
     walk.tick("input[value=solo]").await;
     walk.click("form.panel button.go").await;
     walk.says(&["Let a key speak for a namespace", "Publish a first release"]).await;
@@ -316,7 +318,6 @@ async fn a_newcomer_walks_from_nothing_to_a_rug_pull_that_is_noticed() {
     walk.click(".facts a, p a").await;
 
     assert!(walk.wrong.is_empty(), "{}", walk.wrong.join("\n"));
-    crate::service::check_log(&walk.running.app).await;
     let Newcomer { browser, running, clock, .. } = walk;
     browser.close().await;
     let stopped = running.stop();

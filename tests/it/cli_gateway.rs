@@ -497,3 +497,23 @@ async fn what_no_pin_covers_is_scanned_with_the_rules_that_the_set_names_or_bloc
     assert_eq!(gateway.pull().await.stderr, "", "they are kept");
     assert_eq!(new_tools(&gateway).await[1], "quarantine unknown");
 }
+
+#[tokio::test]
+async fn an_alias_that_the_set_has_not_is_told_with_those_that_it_has() {
+    let gateway = Gateway::new().await;
+    assert_eq!(gateway.pull().await.exit, 0);
+    let (state, list) = (gateway.path("state"), list(&[EXPORT]));
+    let says = "error: the pin set default has no alias nope; it has notes\n";
+    let file = gateway.path("tools.json");
+    fs::write(&file, &list).expect("written");
+    for args in [&["--alias", "nope", &file][..], &["--json", "--alias", "nope", &file], &[&format!("nope={file}")]] {
+        let ran = gateway.run(&["check", "--state", &state].iter().chain(args).copied().collect::<Vec<_>>()).await;
+        assert_eq!(ran.exit, 1, "{ran}");
+        assert!(ran.stderr.starts_with(says), "{ran}");
+        assert!(ran.stdout.contains("unknown"), "{ran}");
+    }
+    let cut = list.replace("]}", "],\"nextCursor\":\"2\"}");
+    fs::write(&file, cut).expect("written");
+    let ran = gateway.run(&["check", "--state", &state, "--alias", "nope", &file]).await;
+    assert_eq!(ran.exit, 3, "what could not be looked at wins: {ran}");
+}

@@ -229,3 +229,55 @@ async fn a_servers_own_words_do_not_steer_the_terminal() {
     assert!(ran.stderr.contains("  server: hi ⟦ESC⟧]0;owned⟦BEL⟧\n"), "{}", ran.stderr);
     assert!(!ran.stderr.contains('\u{1b}'));
 }
+
+#[tokio::test]
+async fn a_capture_that_broke_off_takes_no_whole_ones_place_unless_told_to() {
+    let folder = folder();
+    let (whole, cut) = (
+        file(&folder, "whole.json", r#"{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}"#),
+        file(&folder, "cut.json", r#"{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"2"}"#),
+    );
+    let release = folder.path().join("release.json");
+    let output = release.to_str().expect("text");
+    let capture = async |from: &str, more: &[&str]| {
+        let start = ["capture", "--server", "com.example/notes", "--version", "1", "-o", output, "--from", from];
+        Desk::new().run(start.iter().chain(more)).await
+    };
+    let kept = || fs::read(&release).expect("there");
+    assert_eq!(capture(&cut, &[]).await.exit, 3);
+    let broken = kept();
+    assert_eq!(capture(&cut, &[]).await.exit, 3, "one broken capture replaces another");
+    assert_eq!(capture(&whole, &[]).await.exit, 0);
+    let before = kept();
+    assert_ne!(before, broken);
+    let refused = capture(&cut, &[]).await;
+    assert_eq!(refused.exit, 3, "{refused}");
+    assert!(refused.stderr.contains("holds a complete one and is left as it is"), "{refused}");
+    assert_eq!(kept(), before);
+    assert_eq!(capture(&whole, &[]).await.exit, 0);
+    assert_eq!(capture(&cut, &["--force"]).await.exit, 3);
+    assert_eq!(kept(), broken);
+    // What can't be attested leaves an older attestation alone.
+    let (key, attestation) = (folder.path().join("key"), file(&folder, "attestation.json", "older"));
+    let key = key.to_str().expect("text");
+    assert_eq!(Desk::new().run(["keygen", "-o", key]).await.exit, 0);
+    let attest = Desk::new().run(["attest", output, "--key", key, "-o", &attestation]).await;
+    assert_eq!(attest.exit, 3, "{attest}");
+    assert_eq!(fs::read(&attestation).expect("there"), b"older");
+    assert!(fs::read_dir(folder.path()).expect("there").all(|e| !e.expect("an entry").path().ends_with(".new")));
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_list_is_told_with_its_place_and_what_was_expected() {
+    let folder = folder();
+    let yaml = file(&folder, "tools.yaml", "tools:\n- export\n");
+    let output = folder.path().join("r.json");
+    let args = ["capture", "--server", "com.example/notes", "--version", "1", "-o", output.to_str().expect("text")];
+    let ran = Desk::new().run(args.iter().chain(&["--from", &yaml])).await;
+    assert_eq!(ran.exit, 1, "{ran}");
+    assert!(ran.stderr.contains("tools.yaml is no list: line 1, column 2: "), "{ran}");
+    assert!(
+        ran.stderr.contains("; expected a capture, a release, an array of tools, {\"tools\": […]}, or JSON-RPC"),
+        "{ran}"
+    );
+}

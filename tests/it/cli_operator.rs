@@ -7,7 +7,7 @@ use std::{
 };
 
 use countersign::{
-    cli::serve::{self, Running},
+    cli::serve,
     clock::{Span, Timestamp},
     config::{self, Flags},
     env::ManualClock,
@@ -15,7 +15,10 @@ use countersign::{
 use insta::assert_snapshot;
 use tempfile::TempDir;
 
-use crate::terminal::{Desk, Ran};
+use crate::{
+    serve::Serving,
+    terminal::{Desk, Ran},
+};
 
 /// A machine with a registry on it.
 struct Machine {
@@ -33,11 +36,11 @@ impl Machine {
         self.folder.path().join("data")
     }
 
-    async fn serve(&self) -> Running {
+    async fn serve(&self) -> Serving {
         let flags = Flags { listen: Some("127.0.0.1:0".to_owned()), ..Flags::default() };
         let desk = Desk::at(&self.clock);
         let settings = config::Serve::load(&self.data(), &flags, &desk.vars).expect("settings");
-        serve::start(&settings, &desk.env()).await.expect("starts")
+        Serving::new(serve::start(&settings, &desk.env()).await.expect("starts"))
     }
 
     async fn admin(&self, args: &[&str]) -> Ran {
@@ -167,6 +170,18 @@ async fn what_admin_refuses_has_its_reason_and_exit_code() {
         (&["token", "add", "--scope", "publish:com.example", "--user", "bob"], b"", 1, "there is no account bob"),
         (&["token", "add", "--scope", "everything", "--user", "ada"], b"", 2, "not a scope"),
         (&["token", "add", "--scope", "review", "--user", "ada", "--days", "0"], b"", 1, "1 to 3650 days"),
+        (
+            &["token", "add", "--scope", "pull:prod", "--user", "ada"],
+            b"",
+            1,
+            "there is no pin set prod; there is default",
+        ),
+        (
+            &["token", "add", "--scope", "report:prod", "--user", "ada"],
+            b"",
+            1,
+            "there is no pin set prod; there is default",
+        ),
         (&["authority", "add", "*", "--key", &public], b"", 2, "--capture only"),
         (&["authority", "add", "com.example", "--key", &key], b"", 2, "give the FILE.pub"),
         (&["authority", "add", "com.example", "--key", &public, "--holder", "bob"], b"", 1, "there is no account bob"),
@@ -213,4 +228,22 @@ async fn a_lost_anchor_is_adopted_by_hand_only() {
     assert_eq!(ran.exit, 3, "{ran}");
     assert_eq!(machine.admin(&["anchor", "adopt"]).await.exit, 0);
     assert_eq!(machine.admin(&["pinset", "add", "prod"]).await.exit, 0);
+}
+
+#[tokio::test]
+async fn the_help_of_admin_is_about_admin_and_takes_the_line_of_serve_all_the_same() {
+    let help = Desk::new().run(["admin", "--help"]).await;
+    for option in ["--listen", "--admin-listen", "--public-url", "--trusted-proxy"] {
+        assert!(!help.stdout.contains(option), "{option}: {help}");
+    }
+    for option in ["--data", "--database-url", "--keys", "--anchor", "--origin"] {
+        assert!(help.stdout.contains(option), "{option}: {help}");
+    }
+    assert!(Desk::new().run(["serve", "--help"]).await.stdout.contains("--trusted-proxy"));
+    let machine = Machine::new();
+    let line = ["admin", "--data", machine.folder.path().to_str().expect("text")];
+    let rest = ["--listen", "[::]:80", "--admin-listen", "[::1]:81", "--public-url", "https://pins.example"];
+    let end = ["--trusted-proxy", "10.0.0.0/8", "user", "list"];
+    let ran = Desk::new().run(line.iter().chain(&rest).chain(&end)).await;
+    assert!(ran.stderr.contains("there is no registry here"), "the options were taken: {ran}");
 }

@@ -26,6 +26,7 @@ use tower::ServiceExt as _;
 use crate::{
     databases::{Engine, Fresh},
     service::Bench,
+    whole::EndsWhole,
 };
 
 pub(crate) const URL: &str = "https://pins.example";
@@ -39,6 +40,7 @@ pub(crate) struct Site {
     pub(crate) app: App,
     clock: ManualClock,
     router: Router,
+    _whole: EndsWhole,
     fresh: Arc<Fresh>,
 }
 
@@ -73,16 +75,19 @@ impl Site {
     }
 
     async fn open(fresh: Arc<Fresh>, url: &str) -> Self {
-        let bench = Bench::new(&fresh);
         // The same keys and secrets however many sites were made before: pages are compared word for word.
-        let (registry, clock) = (bench.settings(), bench.clock.clone());
+        let (registry, clock) = {
+            let bench = Bench::new(&fresh);
+            (bench.settings(), bench.clock.clone())
+        };
         let opening = Opening { registry: &registry, host: None, rules: Arc::clone(&RULES), create: true };
         let app = App::open(opening, Arc::new(clock.clone()), Arc::new(SeededRng::new(1))).await.expect("opens");
         let public_url = PublicUrl::parse(url).expect("usable");
         let settings = Settings { public_url, readers: Readers::Token, trusted_proxy: Vec::new(), admin_apart: false };
         let web = Web::new(app.clone(), settings);
         let router = api::router(&web, ui::pages(&web));
-        Self { app, clock, router, fresh }
+        let _whole = EndsWhole::new(app.clone());
+        Self { app, clock, router, _whole, fresh }
     }
 
     /// With an account of each role, named after it.

@@ -126,3 +126,30 @@ fn whatever_is_pasted_is_judged_or_refused_with_its_place_and_kept() {
         assert_eq!(reviewer.post("/check", &[("list", "[]"), ("set", "none"), ("complete", "yes")]).await.status, 404);
     });
 }
+
+#[test]
+fn what_can_not_be_read_is_told_with_its_place_and_what_was_expected() {
+    block_on(async {
+        let site = Site::reviewing().await;
+        let reviewer = site.signed_in("reviewer").await;
+        for (list, says) in [
+            (
+                "tools:\n- export",
+                "Line 1, column 2: this begins no JSON value; expected a capture, a release, an array of tools",
+            ),
+            ("{\"tools\": [\n  {\"name\": \"a\"},\n]}", "Line 3, column 1"),
+            (
+                "{\"tools\": 7}",
+                "In tools: invalid type: integer `7`, expected a list of descriptors; expected a capture",
+            ),
+            ("{\"result\": []}", "In result:"),
+            ("{'a': 1}", "Line 1, column 2: a member’s name must be a string in double quotes; expected"),
+            ("{\"tools\": [", "The text breaks off: line 1, column 11:"),
+        ] {
+            let answer = check(&reviewer, "", list).await;
+            let text = answer.page(422).replace('\'', "’");
+            assert!(text.contains(says), "{list}: {text}");
+            assert!(text.contains("Nothing was checked."), "{text}");
+        }
+    });
+}

@@ -40,7 +40,8 @@ fn the_set_up_link_makes_one_administrator_in_a_browser_and_dies() {
         );
         assert!(!site.app.access().has_admin());
 
-        let made = browser.post(&link, &[("name", "Ada"), ("password", PASSWORD), ("who", "solo")]).await;
+        let made =
+            browser.post(&link, &[("name", "Ada"), ("password", PASSWORD), ("again", PASSWORD), ("who", "solo")]).await;
         made.leads_to("/");
         browser.keep(&made);
         let principal = who(&site, &browser).expect("signed in");
@@ -50,7 +51,10 @@ fn the_set_up_link_makes_one_administrator_in_a_browser_and_dies() {
 
         let over = browser.get(&link).await.page(410);
         assert!(over.contains("The set-up link is used up"), "{over}");
-        browser.post(&link, &[("name", "eve"), ("password", PASSWORD), ("who", "team")]).await.page(410);
+        browser
+            .post(&link, &[("name", "eve"), ("password", PASSWORD), ("again", PASSWORD), ("who", "team")])
+            .await
+            .page(410);
         assert!(site.app.access().user("eve").is_none());
     });
 }
@@ -60,7 +64,7 @@ fn a_team_keeps_the_default_policy_and_a_guessed_link_makes_nobody() {
     block_on(async {
         let site = Site::new().await;
         let link = link(&site).await;
-        let fields = [("name", "ada"), ("password", PASSWORD), ("who", "team")];
+        let fields = [("name", "ada"), ("password", PASSWORD), ("again", PASSWORD), ("who", "team")];
         site.nobody().get("/setup/guessed").await.page(410);
         site.nobody().post("/setup/guessed", &fields).await.page(410);
         assert!(!site.app.access().has_admin());
@@ -323,7 +327,10 @@ fn the_bar_says_who_one_is_what_waits_and_how_long_the_head_is_good() {
         let pages = "Dashboard Pin sets Servers Check Log";
         assert_eq!(bar(site.nobody()).await, format!("Countersign {pages} Head of default v1, good for 1 h Sign in"));
         let head = "Head of default v1, good for 1 h";
-        assert_eq!(bar(site.signed_in("auditor").await).await, format!("Countersign Queue 0 {pages} {head} auditor"));
+        assert_eq!(
+            bar(site.signed_in("auditor").await).await,
+            format!("Countersign Queue 0 {pages} {head} auditor Sign out")
+        );
         site.pass(Span::hours(1));
         assert_eq!(bar(site.nobody()).await, format!("Countersign {pages} Head of default v1 ran out Sign in"));
     });
@@ -371,5 +378,41 @@ fn static_files_are_kept_under_their_version_and_asked_for_under_none() {
             let known = site.send(known.expect("a request")).await;
             assert_eq!((known.status.as_u16(), known.body.as_str()), (304, ""));
         }
+    });
+}
+
+#[test]
+fn the_first_password_is_typed_twice_and_a_slip_is_told() {
+    block_on(async {
+        let site = Site::new().await;
+        let link = link(&site).await;
+        for again in ["", "correct horse batterz"] {
+            let fields = [("name", "ada"), ("password", PASSWORD), ("again", again), ("who", "team")];
+            let refused = site.nobody().post(&link, &fields).await;
+            let text = refused.page(422);
+            assert!(text.contains("This is not the password above. Type both again."), "{text}");
+            assert!(!refused.body.contains("correct horse"));
+            assert!(!site.app.access().has_admin());
+        }
+    });
+}
+
+#[test]
+fn every_page_has_the_way_out_in_its_bar() {
+    block_on(async {
+        let site = Site::staffed().await;
+        let browser = site.signed_in("auditor").await;
+        for path in ["/", "/queue", "/docs", "/settings", "/nothing"] {
+            let page = browser.get(path).await.body;
+            assert!(
+                page.contains(
+                    "<form method=\"post\" action=\"/sign-out\"><button class=\"quiet\">Sign out</button></form>"
+                ),
+                "{path}"
+            );
+        }
+        assert!(!site.nobody().get("/sign-in").await.body.contains("/sign-out"));
+        browser.post("/sign-out", &[]).await.leads_to("/sign-in");
+        assert!(who(&site, &browser).is_none());
     });
 }

@@ -172,7 +172,15 @@ fn the_whole_way_from_a_release_to_a_pin_and_back_goes_by_pages() {
         assert!(words.contains("Revoked. The pin was taken back"), "{words}");
         assert!(reviewer.get("/pinsets/default").await.page(200).contains("revoked"));
         let again = reviewer.post("/pinsets/default/revocations", &fields).await;
-        assert!(again.page(404).contains("The pin was not revoked."), "{}", again.body);
+        assert_eq!(
+            (again.status, again.header("location")),
+            (revoked.status, revoked.header("location")),
+            "the first answer"
+        );
+        let fields: Vec<(&str, &str)> =
+            fields.iter().map(|(n, v)| if *n == "reason" { (*n, "Another reason.") } else { (*n, *v) }).collect();
+        let other = reviewer.post("/pinsets/default/revocations", &fields).await;
+        assert!(other.page(404).contains("The pin was not revoked."), "{}", other.body);
 
         // Every page that there is, read by who may read it all.
         for path in [
@@ -412,4 +420,71 @@ fn the_queue_is_filtered_by_its_address_and_read_in_pieces() {
         assert_eq!(reviewer.get("/servers/com.example/none").await.status, 404);
         assert_eq!(reviewer.get("/log/entries/999999").await.status, 404);
     });
+}
+
+#[test]
+fn an_approval_that_a_later_one_ended_says_so_in_the_queue_and_on_its_decision() {
+    block_on(async {
+        let site = Site::reviewing().await;
+        let reviewer = site.signed_in("reviewer").await;
+        let first = site.publish("com.example/notes", "1.0.0", &[EXPORT]).await;
+        reviewer.bind("com.example/notes", "notes").await;
+        assert_eq!(reviewer.vote(&first[0], "approve").await.status, 303);
+        let decisions = async |browser: &Browser<'_>| {
+            let page = browser.get("/queue?state=approved").await.page(200);
+            (page.matches("ended by a later decision").count(), page.matches("expired").count())
+        };
+        assert_eq!(decisions(&reviewer).await, (0, 0));
+        let decision = async |id: &str| {
+            let mut conn = site.app.reader().conn().await.expect("a connection");
+            let made = conn.decisions(&id.parse().expect("an id")).await.expect("reads").pop().expect("decided");
+            reviewer.get(&format!("/decisions/{}", made.sha256)).await.page(200)
+        };
+        let text = decision(&first[0]).await;
+        assert!(text.contains("Approved. Gateways let exactly this digest through until"), "{text}");
+
+        site.policy(Policy { quorum_risky: 1, ..Policy::default() }).await;
+        let second = site.publish("com.example/notes", "1.1.0", &[EXPORT_2]).await;
+        assert_eq!(reviewer.vote(&second[0], "approve").await.status, 303);
+        assert_eq!(decisions(&reviewer).await, (1, 0), "one of the two");
+        let text = decision(&first[0]).await;
+        assert!(text.contains("Approved, and ended by a later decision"), "{text}");
+        assert!(text.contains("ended by a later decision") && !text.contains("ends "), "{text}");
+        let text = decision(&second[0]).await;
+        assert!(text.contains("Approved. Gateways let exactly this digest through until"), "{text}");
+
+        site.pass(Span::hours(24 * 181));
+        let reviewer = site.signed_in("reviewer").await;
+        assert_eq!(decisions(&reviewer).await, (1, 1), "the other one ran out");
+    });
+}
+
+#[test]
+fn a_release_stands_in_the_queue_as_its_publisher_listed_it() {
+    block_on(async {
+        let site = Site::reviewing().await;
+        let reviewer = site.signed_in("reviewer").await;
+        let tools: Vec<String> =
+            (0..40).map(|i| format!(r#"{{"name":"t{i}","inputSchema":{{"type":"object"}}}}"#)).collect();
+        let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
+        let ids = site.publish("com.example/notes", "1.0.0", &tools).await;
+        let page = reviewer.get("/queue").await;
+        assert_eq!(listed(&page.body), ids[..30], "the first page");
+        let more =
+            page.body.split("href=\"/queue?cursor=").nth(1).and_then(|rest| rest.split('"').next()).expect("goes on");
+        let page = reviewer.get(&format!("/queue?cursor={more}")).await;
+        assert_eq!(listed(&page.body), ids[30..], "the second page");
+        let on = reviewer.vote(&ids[3], "reject").await;
+        assert_eq!(
+            on.header("location"),
+            format!("/candidates/{}?done={}", ids[4], ids[3]),
+            "and so goes whoever decides"
+        );
+    });
+}
+
+/// The candidates that a queue's page lists, in its order.
+fn listed(html: &str) -> Vec<String> {
+    let rows = html.split("<a class=\"name\" href=\"/candidates/").skip(1);
+    rows.map(|rest| rest.split('"').next().expect("ends").to_owned()).collect()
 }

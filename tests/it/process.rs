@@ -30,15 +30,20 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::databases::{Fresh, on_both};
+use crate::{
+    databases::{Fresh, on_both},
+    whole::{at_the_end, fold_equals_store},
+};
 
 /// Longer than any of these steps takes on a busy machine; only a test that fails waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A registry's process, killed when the test ends.
+/// A registry's process, killed when the test ends. What it leaves folds to what it kept, however it ended.
 struct Process {
     child: Child,
     address: SocketAddr,
+    data: PathBuf,
+    database: Database,
 }
 
 impl Process {
@@ -53,7 +58,8 @@ impl Process {
         let address = lines.map(|line| line.expect("text")).find_map(|line| {
             line.strip_prefix("listening on http://").map(|address| address.parse().expect("an address"))
         });
-        Self { child, address: address.expect("it says where it listens before it ends") }
+        let address = address.expect("it says where it listens before it ends");
+        Self { child, address, data: data.to_owned(), database: database.clone() }
     }
 
     fn signal(&self, signal: rustix::process::Signal) {
@@ -70,6 +76,12 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        at_the_end(async || {
+            let app = open(&self.data, &self.database, false).await;
+            assert_eq!(app.read_only(), None);
+            fold_equals_store(&app).await;
+            app.close().await;
+        });
     }
 }
 

@@ -8,7 +8,10 @@ mod queue;
 mod review;
 mod witness;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
+};
 
 use countersign::{
     canon::Sha256,
@@ -22,12 +25,18 @@ use countersign::{
     service::{App, OpenError, Opening, Placed, Step, Stop, Work},
 };
 
-use crate::databases::Fresh;
+use crate::{
+    databases::Fresh,
+    whole::{at_the_end, fold_equals_store},
+};
 
-/// A registry on a fresh database with a clock that is moved by hand.
+/// A registry on a fresh database with a clock that is moved by hand. What it opened folds to what is kept when the test is
+/// over, unless the test says that it spoiled it.
 pub(crate) struct Bench<'a> {
     pub(crate) fresh: &'a Fresh,
     pub(crate) clock: ManualClock,
+    opened: Mutex<Option<Registry>>,
+    spoiled: AtomicBool,
 }
 
 /// One rule of these tests' own: whole answers name the rule set's digest, and the built-in rules get better.
@@ -49,7 +58,8 @@ pub(crate) const START: i64 = 1_796_025_600_000_000;
 
 impl<'a> Bench<'a> {
     pub(crate) fn new(fresh: &'a Fresh) -> Self {
-        Self { fresh, clock: ManualClock::at(Timestamp::from_micros(START).expect("in range")) }
+        let clock = ManualClock::at(Timestamp::from_micros(START).expect("in range"));
+        Self { fresh, clock, opened: Mutex::new(None), spoiled: AtomicBool::new(false) }
     }
 
     pub(crate) fn settings(&self) -> Registry {
@@ -63,8 +73,15 @@ impl<'a> Bench<'a> {
             std::sync::LazyLock::new(|| Arc::new(Ruleset::from_packs(&[PACK]).expect("it passes its own examples")));
         let opening = Opening { registry: settings, host: None, rules: Arc::clone(&RULES), create };
         static SEED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-        let seed = SEED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        App::open(opening, Arc::new(self.clock.clone()), Arc::new(SeededRng::new(seed))).await
+        let seed = SEED.fetch_add(1, Ordering::Relaxed);
+        let app = App::open(opening, Arc::new(self.clock.clone()), Arc::new(SeededRng::new(seed))).await?;
+        *self.opened.lock().expect("whole") = Some(settings.clone());
+        Ok(app)
+    }
+
+    /// From here on the database, its keys or its anchor are not what the registry left: nothing is checked at the end.
+    pub(crate) fn spoiled(&self) {
+        self.spoiled.store(true, Ordering::Relaxed);
     }
 
     pub(crate) async fn open(&self) -> App {
@@ -73,6 +90,19 @@ impl<'a> Bench<'a> {
 
     pub(crate) fn pass(&self, span: Span) {
         self.clock.advance(span);
+    }
+}
+
+impl Drop for Bench<'_> {
+    fn drop(&mut self) {
+        let opened = self.opened.lock().expect("whole").take();
+        let Some(settings) = opened.filter(|_| !self.spoiled.load(Ordering::Relaxed)) else { return };
+        at_the_end(async || {
+            let app = self.open_with(&settings, false).await.expect("opens again");
+            assert_eq!(app.read_only(), None);
+            fold_equals_store(&app).await;
+            app.close().await;
+        });
     }
 }
 

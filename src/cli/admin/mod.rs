@@ -17,6 +17,13 @@ use super::{
 
 /// Administer a registry on its own machine, also while it serves
 #[derive(clap::Args, Debug)]
+// What only `serve` goes by is taken, so that its line can be reused, and not worth reading about here.
+#[command(
+    mut_arg("listen", |arg| arg.hide(true)),
+    mut_arg("admin_listen", |arg| arg.hide(true)),
+    mut_arg("public_url", |arg| arg.hide(true)),
+    mut_arg("trusted_proxy", |arg| arg.hide(true)),
+)]
 #[command(after_help = "\
 Acts as `local-operator`, alone, whatever quorum a policy asks for; the log and the pages show it. Every change is in \
 the log or the audit trail, and a running `serve` sees it within 250 ms.

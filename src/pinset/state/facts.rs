@@ -22,6 +22,8 @@ pub struct Registry {
 pub struct AuthorityState {
     /// What was granted.
     pub facts: AuthorityGranted,
+    /// Index of the leaf that granted it.
+    pub log_index: u64,
     /// When.
     pub granted_at: Timestamp,
     /// Since when it is revoked.

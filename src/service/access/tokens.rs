@@ -4,6 +4,7 @@ use super::{AccountName, Principal, Scope, Secret};
 use crate::{
     canon::Sha256,
     clock::Span,
+    name::SetName,
     service::{App, Step, Stop, Work, WriteError, Written},
     store::Token,
 };
@@ -45,6 +46,14 @@ pub enum TokenRefused {
     /// The account has all it may have.
     #[error("an account has at most 1000 tokens")]
     TooMany,
+    /// It would be for a pin set that isn't there.
+    #[error("there is no pin set {set}; there is {}", names(.there))]
+    NoSet {
+        /// The one asked for.
+        set: SetName,
+        /// Those that are there.
+        there: Vec<SetName>,
+    },
     /// It would vote in somebody else's name.
     #[error("a token that reviews is made by the reviewer it acts for, or with `countersign admin token add`")]
     OthersVote,
@@ -54,6 +63,10 @@ pub enum TokenRefused {
 const MAX_DAYS: u32 = 3_650;
 /// Every process holds all tokens in memory.
 const MAX_PER_ACCOUNT: usize = 1_000;
+
+fn names(sets: &[SetName]) -> String {
+    sets.iter().map(SetName::as_str).collect::<Vec<_>>().join(", ")
+}
 
 struct Keep {
     asked: AddToken,
@@ -84,6 +97,12 @@ impl Step for Keep {
         let others = by.user().is_some_and(|user| user.account != account.as_str());
         if others && *scope == Scope::Review {
             return Err(Stop::Refused(TokenRefused::OthersVote));
+        }
+        if let Scope::Pull(set) | Scope::Report(set) = scope
+            && work.state().set(set).is_none()
+        {
+            let there = work.state().sets().map(|set| set.name().clone()).collect();
+            return Err(Stop::Refused(TokenRefused::NoSet { set: set.clone(), there }));
         }
         let usable = work.read().account(account.as_str()).await?.is_some_and(|account| account.disabled_at.is_none());
         if !usable {

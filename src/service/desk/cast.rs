@@ -86,6 +86,9 @@ impl Step for Revoke {
         let state = work.state().clone();
         let no_pin = || Stop::Refused(Refused::NoPin);
         let set = state.set(&asked.pinset).ok_or_else(no_pin)?;
+        if let Some(answered) = repeat::revoked(work.read(), &state, asked).await? {
+            return Ok(answered);
+        }
         let pin = set.aliases().find_map(|(alias, under)| {
             let of = |pin: &&crate::pinset::Pin| {
                 pin.kind == asked.kind && pin.name == asked.name && pin.digests.digest() == asked.digest

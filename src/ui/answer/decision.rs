@@ -6,10 +6,12 @@ use super::{
     candidate::{lines, record},
     label, neighbours,
     people::People,
+    pinned::Standing,
     signs,
 };
 use crate::{
     canon::Sha256,
+    clock::Timestamp,
     review::{Decision, Outcome},
     service::access::Principal,
     store::Decided,
@@ -77,6 +79,7 @@ fn page(web: &Web, who: &Principal, known: &Known, again: Again) -> DecisionPage
     let said = reason.as_deref().filter(|_| who.may_see_reviews()).unwrap_or("The reason is for reviewers to read.");
     let qualified = record.qualified.as_ref().map_or(record.name.as_str(), |name| name.as_str());
     let version = web.app().moment().state.evidence(&record.attestation).map(|e| e.facts.version.to_string());
+    let standing = standing(web, decided, record, now);
     let mut digest_note = label::version(&version.unwrap_or_default(), record.variant.as_str());
     digest_note.tag(", ").text(&Level::from(record.level).word().to_lowercase());
     DecisionPage {
@@ -86,7 +89,7 @@ fn page(web: &Web, who: &Principal, known: &Known, again: Again) -> DecisionPage
         set: record.pinset.to_string(),
         set_href: format!("/pinsets/{}", record.pinset),
         outcome: signs::of_outcome(record.outcome),
-        lead: lead(record, now),
+        lead: lead(record, standing, now),
         notes: again.note.clone().into_iter().collect(),
         digest: Short::digest(record.digest()),
         digest_note,
@@ -94,7 +97,7 @@ fn page(web: &Web, who: &Principal, known: &Known, again: Again) -> DecisionPage
         at: when::minute(decided.at, now),
         mode: decided.mode.clone(),
         mode_note: mode_note(record),
-        ends: record.not_after.map(|end| when::date(end, now)),
+        ends: ends(record, standing, now),
         lines: lines(record, said, &people, now),
         particulars: particulars(record, now),
         candidate: candidate(record, who),
@@ -103,8 +106,36 @@ fn page(web: &Web, who: &Principal, known: &Known, again: Again) -> DecisionPage
     }
 }
 
-fn lead(record: &Decision, now: crate::clock::Timestamp) -> Html {
+/// What became of the pin that an approval made.
+fn standing(web: &Web, decided: &Decided, record: &Decision, now: Timestamp) -> Standing {
+    let moment = web.app().moment();
+    let under = moment.state.set(&record.pinset).zip(record.alias.as_ref());
+    let pins = under.and_then(|(set, alias)| set.alias(alias)).into_iter().flat_map(|under| under.pins());
+    Standing::of_decision(decided.sha256, pins, now)
+}
+
+/// When the decision ends, or by what it did.
+fn ends(record: &Decision, standing: Standing, now: Timestamp) -> Html {
+    match (record.outcome, record.not_after, standing) {
+        (Outcome::Approve, _, Standing::Ended) => "ended by a later decision".into(),
+        (_, Some(end), _) => {
+            let mut html = Html::from(if standing == Standing::Expired { "ended " } else { "ends " });
+            html.safe(&when::date(end, now));
+            html
+        }
+        (_, None, _) => "ends only by another decision".into(),
+    }
+}
+
+fn lead(record: &Decision, standing: Standing, now: Timestamp) -> Html {
     match (record.outcome, record.not_after) {
+        (Outcome::Approve, _) if standing == Standing::Ended => html!(
+            "<b>Approved, and ended by a later decision</b> under this name. Gateways do not let the digest through because \
+             of this one any more."
+        ),
+        (Outcome::Approve, _) if standing == Standing::Expired => {
+            html!("<b>Approved, and expired.</b> Gateways do not let the digest through any more.")
+        }
         (Outcome::Approve, Some(ends)) => {
             let mut html = html!("<b>Approved.</b> Gateways let exactly this digest through until ");
             html.safe(&when::date(ends, now)).tag(", unless a later decision says otherwise.");
@@ -126,7 +157,7 @@ fn mode_note(record: &Decision) -> String {
     }
 }
 
-fn particulars(record: &Decision, now: crate::clock::Timestamp) -> Vec<(&'static str, Html)> {
+fn particulars(record: &Decision, now: Timestamp) -> Vec<(&'static str, Html)> {
     let hash = |what, sha256| {
         let mut html = Html::new();
         html.safe(&Short::hash(what, sha256));

@@ -180,7 +180,14 @@ pub(super) fn a_decision_is_shown_with_its_signatures_and_can_be_taken_back() {
         at: minute("11-09T14:40"),
         mode: "2 of 2".to_owned(),
         mode_note: "a finding was high".to_owned(),
-        ends: Some(year("2027-05-08")),
+        ends: html!(
+            "ends ",
+            [{
+                let mut end = Html::new();
+                end.safe(&year("2027-05-08"));
+                end
+            }]
+        ),
         lines: vec![
             SignatureLine::Signed {
                 by: "Ines Marchetti".to_owned(),

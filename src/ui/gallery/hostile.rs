@@ -107,7 +107,6 @@ pub(super) fn two_thousand_tools_of_one_release_are_listed_readably() {
                 &[(Severity::High, n)],
                 Some(Level::Capture),
                 Ballots::Counted { given: 0, needed: 2 },
-                None,
                 "11-30T08:31",
             )
         })

@@ -10,7 +10,6 @@ pub(super) fn row(
     findings: &[(Severity, u64)],
     level: Option<Level>,
     ballots: Ballots,
-    open: Option<&str>,
     waits: &str,
 ) -> Row {
     Row {
@@ -23,7 +22,6 @@ pub(super) fn row(
         findings: Severities(findings.to_vec()),
         level,
         ballots,
-        open_with: open.map(str::to_owned),
         waits: age(waits),
     }
 }
@@ -78,7 +76,6 @@ pub(super) fn queue() -> QueuePage {
                         &[(Critical, 1), (High, 2), (Medium, 1)],
                         Some(Level::Key),
                         counted(1, 2),
-                        Some("Ines Marchetti"),
                         "11-30T08:31",
                     ),
                     row(
@@ -88,7 +85,6 @@ pub(super) fn queue() -> QueuePage {
                         &[(Low, 1)],
                         Some(Level::Key),
                         counted(0, 1),
-                        None,
                         "11-30T08:31",
                     ),
                     row(
@@ -98,7 +94,6 @@ pub(super) fn queue() -> QueuePage {
                         &[],
                         Some(Level::Key),
                         Ballots::Solo { given: false },
-                        None,
                         "11-30T08:31",
                     ),
                 ],
@@ -117,7 +112,6 @@ pub(super) fn queue() -> QueuePage {
                         &[],
                         Some(Level::Capture),
                         counted(1, 2),
-                        None,
                         "11-29T13:40",
                     ),
                     row(
@@ -127,7 +121,6 @@ pub(super) fn queue() -> QueuePage {
                         &[(High, 1), (Medium, 1)],
                         Some(Level::Capture),
                         counted(0, 2),
-                        None,
                         "11-29T13:40",
                     ),
                 ],
@@ -146,7 +139,6 @@ pub(super) fn queue() -> QueuePage {
                         &[],
                         Some(Level::Key),
                         counted(0, 1),
-                        Some("Jonas Weber"),
                         "11-28T09:00",
                     ),
                     Row {
@@ -158,7 +150,6 @@ pub(super) fn queue() -> QueuePage {
                             &[],
                             Some(Level::Key),
                             counted(0, 1),
-                            None,
                             "11-28T09:00",
                         )
                     },
@@ -177,7 +168,6 @@ pub(super) fn queue() -> QueuePage {
                     &[(High, 1)],
                     None,
                     Ballots::RejectOnly,
-                    None,
                     "11-26T08:00",
                 )],
             ),
@@ -194,7 +184,6 @@ pub(super) fn queue() -> QueuePage {
                     &[(Low, 3)],
                     Some(Level::Sigstore),
                     counted(0, 1),
-                    None,
                     "11-29T10:00",
                 )],
             ),
@@ -211,7 +200,6 @@ pub(super) fn queue() -> QueuePage {
                     &[],
                     Some(Level::Key),
                     counted(0, 1),
-                    None,
                     "11-25T08:00",
                 )],
             ),

@@ -241,6 +241,7 @@ pub(super) fn the_doors_and_the_problems_say_what_to_do_next() {
             name: "Mira".to_owned(),
             name_error: None,
             password_error: Some("The password has 8 characters; it needs 12.".to_owned()),
+            again_error: None,
             who: String::new(),
             who_error: None,
         },

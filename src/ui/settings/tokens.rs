@@ -129,7 +129,9 @@ fn wrong(refused: &TokenRefused) -> Wrong {
     match refused {
         TokenRefused::NoAccount(_) | TokenRefused::TooMany => Wrong { user: words, ..Wrong::default() },
         TokenRefused::Days => Wrong { days: words, ..Wrong::default() },
-        TokenRefused::OthersVote | TokenRefused::NoToken(_) => Wrong { scope: words, ..Wrong::default() },
+        TokenRefused::OthersVote | TokenRefused::NoToken(_) | TokenRefused::NoSet { .. } => {
+            Wrong { scope: words, ..Wrong::default() }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use axum::{Router, body::Body, http::Request, routing::get};
 use countersign::{
     config::{PublicUrl, Readers},
     service::access::{AddToken, Principal, RevokeToken},
-    web::{Settings, Web, layers},
+    web::{Pages, Settings, Web, layers},
 };
 use serde_json::json;
 use tokio::sync::Notify;
@@ -33,6 +33,7 @@ async fn send(site: &Site, method: &str, path: &str, headers: &[(&str, &str)], b
 fn each_call_takes_the_scope_of_its_row_and_no_other() {
     block_on(on_both(async |fresh| {
         let site = Site::with(fresh, Readers::Token, 1_000_000).await;
+        site.app.write(crate::service::AddSet("prod".to_owned())).await.expect("made");
         let other_pull = token(&site.app, "pull:prod", "bot").await;
         let report = token(&site.app, "report:default", "bot").await;
         let unfit = token(&site.app, "review", "bot").await;
@@ -243,7 +244,7 @@ fn a_handler_that_panics_is_a_problem_with_an_id_and_no_more_requests_run_at_onc
         }
         let routes =
             Router::new().route("/slow", get(slow)).route("/broken", get(broken)).route("/healthz", get(async || "ok"));
-        let router = layers(routes, &web);
+        let router = layers(routes, &web, Pages::none().shown);
         let asked = async |path: &str| {
             let request = Request::get(path).body(Body::empty()).expect("a request");
             let response = router.clone().oneshot(request).await.expect("infallible");

@@ -11,7 +11,7 @@ use countersign::{
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
-use super::{EXPORT, EXPORT_2, SEARCH, Site, assert_fold_equals_store};
+use super::{EXPORT, EXPORT_2, SEARCH, Site, assert_fold_equals_store, release};
 use crate::databases::{block_on, on_both};
 
 /// Tells the model to keep something from the user.
@@ -147,7 +147,7 @@ fn from_a_submission_to_a_verdict_and_on_to_the_changed_release() {
         proof_holds(&site, &revoked.json()["log"]).await;
         assert_eq!(verdicts(&site.check(&notes(&[EXPORT_2])).await), [row("notes.export", "revoked", "block")]);
         let again = site.post_json(&site.rex, "/v1/pinsets/default/revocations", &body).await;
-        assert_eq!(again.problem(), (404, "pin-not-found".to_owned()));
+        assert_eq!((again.status, &again.json()["decision"]), (200, &revoked.json()["decision"]), "{again}");
         assert_eq!(
             site.get("/v1/pinsets/default/pins/notes.export").await.problem(),
             (404, "pin-not-found".to_owned())
@@ -224,5 +224,52 @@ fn a_check_judges_around_what_the_parser_refuses_and_before_dispatch() {
         // Nobody signed a head for two hours: nothing is approved any more.
         site.clock.advance(super::LATER);
         assert_eq!(verdicts(&site.check(&notes(&[EXPORT])).await), [row("notes.export", "stale", "block")]);
+    }));
+}
+
+#[test]
+fn a_revocation_that_comes_in_twice_is_answered_as_it_was_the_first_time() {
+    block_on(on_both(async |fresh| {
+        let site = Site::new(fresh).await;
+        let published = site.published("1.0.0", &[EXPORT]).await;
+        site.bound().await;
+        site.approved(&published).await;
+        let digest = published["candidates"][0]["digest"].clone();
+        let revocation = |reason: &str| json!({"name": "notes.export", "digest": digest, "reason": reason});
+        let path = "/v1/pinsets/default/revocations";
+        let first = site.post_json(&site.ada, path, &revocation("A key leaked.")).await;
+        assert_eq!(first.status, 201, "{first}");
+        let size = site.size();
+        let again = site.post_json(&site.ada, path, &revocation("A key leaked.")).await;
+        assert_eq!(again.status, 200, "{again}");
+        assert_eq!(again.json()["decision"], first.json()["decision"]);
+        assert_eq!(again.json()["log"]["index"], first.json()["log"]["index"]);
+        for (token, reason) in [(&site.ada, "Another reason."), (&site.rex, "A key leaked.")] {
+            let other = site.post_json(token, path, &revocation(reason)).await;
+            assert_eq!(other.problem(), (404, "pin-not-found".to_owned()), "{reason}");
+        }
+        assert_eq!(site.size(), size, "nothing was logged");
+    }));
+}
+
+#[test]
+fn a_repeated_submission_says_how_much_needs_no_decision_now() {
+    block_on(on_both(async |fresh| {
+        let site = Site::new(fresh).await;
+        let published = site.published("1.0.0", &[EXPORT, SEARCH]).await;
+        assert_eq!(published["unchanged"], 0);
+        site.bound().await;
+        let id = published["candidates"][0]["id"].as_str().expect("an id").to_owned();
+        let again = |version: &str| release("com.example/notes", version, &[EXPORT, SEARCH]);
+        let unchanged = async |version: &str, status: u16| {
+            let reply = site.submit(&again(version)).await;
+            assert_eq!(reply.status, status, "{reply}");
+            reply.json()["unchanged"].clone()
+        };
+        assert_eq!(unchanged("1.0.0", 200).await, 0, "both wait");
+        assert_eq!(site.vote(&site.ada, &id, "approve").await.status, 201);
+        assert_eq!(unchanged("1.0.0", 200).await, 1, "one is pinned");
+        assert_eq!(unchanged("1.0.1", 201).await, 1);
+        assert_eq!(unchanged("1.0.1", 200).await, 1, "the repetition says what the first answer said");
     }));
 }

@@ -139,6 +139,7 @@ fn an_anchor_that_can_not_be_written_stops_serving_before_the_answer() {
         let anchor = fresh.dir.path().join("data/anchor");
         fs::remove_file(&anchor).expect("removed");
         fs::create_dir(&anchor).expect("in its place");
+        bench.spoiled();
         let failed = app.write(AddSet("a".to_owned())).await;
         assert!(matches!(failed, Err(WriteError::ReadOnly(ReadOnly::Unusable(_)))), "{failed:?}");
         assert_eq!(app.moment().note, before.note, "what isn't anchored isn't served");

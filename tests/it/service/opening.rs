@@ -111,6 +111,7 @@ fn another_registrys_keys_are_refused() {
             fs::write(keys.join(format!("{key}.pem")), own).expect("put back");
         }
         fs::remove_file(keys.join("log.pem")).expect("lost");
+        bench.spoiled();
         let refused = bench.open_with(&bench.settings(), true).await.expect_err("a lost key is not made again");
         assert!(matches!(refused, OpenError::Key(_)), "{refused}");
     }));
@@ -146,12 +147,14 @@ fn a_damaged_log_is_not_served() {
                 }
             }
             tamper(&fresh, fault).await.expect(what);
+            bench.spoiled();
             let refused = bench.open_with(&bench.settings(), true).await;
             match refused {
                 Err(OpenError::Damaged(ReadOnly::Damaged(_)) | OpenError::Store(_)) => {}
                 Err(other) => panic!("{what}: {other}"),
                 Ok(app) => panic!("{what}: opened, {:?}", app.read_only()),
             }
+            drop(bench);
             fresh.drop_schema().await;
         }
     }));

@@ -181,7 +181,7 @@ fn one_ballot() -> Policy {
     Policy { quorum: 1, quorum_risky: 1, ..Policy::default() }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_release_opens_a_candidate_for_each_digest_without_a_live_decision_and_says_why() {
     on_both(async |fresh| {
         let bench = Bench::new(fresh);
@@ -227,7 +227,7 @@ async fn a_release_opens_a_candidate_for_each_digest_without_a_live_decision_and
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_digest_that_waits_already_under_the_same_evidence_is_not_queued_twice() {
     on_both(async |fresh| {
         let bench = Bench::new(fresh);
@@ -243,7 +243,7 @@ async fn a_digest_that_waits_already_under_the_same_evidence_is_not_queued_twice
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rejection_before_the_alias_is_bound_is_a_denial_afterwards() {
     on_both(async |fresh| {
         let bench = Bench::new(fresh);
@@ -265,7 +265,7 @@ async fn a_rejection_before_the_alias_is_bound_is_a_denial_afterwards() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn withdrawing_an_authority_holds_what_its_key_signed_since() {
     on_both(async |fresh| {
         let bench = Bench::new(fresh);
@@ -298,7 +298,7 @@ async fn withdrawing_an_authority_holds_what_its_key_signed_since() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn another_policy_voids_the_ballots_that_were_given_under_the_one_before() {
     on_both(async |fresh| {
         let bench = Bench::new(fresh);
@@ -324,7 +324,7 @@ async fn another_policy_voids_the_ballots_that_were_given_under_the_one_before()
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_approval_makes_what_waits_under_the_same_name_a_change() {
     on_both(async |fresh| {
         let bench = Bench::new(fresh);
@@ -346,7 +346,7 @@ async fn an_approval_makes_what_waits_under_the_same_name_a_change() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn each_ballot_keeps_its_own_reason() {
     on_both(async |fresh| {
         let bench = Bench::new(fresh);
@@ -368,7 +368,7 @@ async fn each_ballot_keeps_its_own_reason() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn servers_and_namespaces_that_differ_in_case_alone_are_one() {
     on_both(async |fresh| {
         let bench = Bench::new(fresh);
@@ -387,7 +387,7 @@ async fn servers_and_namespaces_that_differ_in_case_alone_are_one() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_could_be_taken_for_a_pinned_one_is_not_approved() {
     const DOTTED: &str = r#"{"name":"a.b","inputSchema":{"type":"object"}}"#;
     const UNDERSCORED: &str = r#"{"name":"a_b","inputSchema":{"type":"object"}}"#;
@@ -407,7 +407,7 @@ async fn a_name_that_could_be_taken_for_a_pinned_one_is_not_approved() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reason_is_in_the_database_and_its_salted_digest_in_the_log() {
     on_both(async |fresh| {
         let bench = Bench::new(fresh);
@@ -428,7 +428,7 @@ async fn a_reason_is_in_the_database_and_its_salted_digest_in_the_log() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn other_rules_of_a_newer_program_are_put_in_force_once_and_served() {
     on_both(async |fresh| {
         let bench = Bench::new(fresh);

@@ -9,7 +9,7 @@ use crate::{
     service::desk::Desk,
     store::Stage,
     ui::{
-        answer::{label, signs},
+        answer::{label, pinned::Standing, signs},
         candidate::{Facts, Lead},
         explain,
         figure::{Short, count},
@@ -45,19 +45,6 @@ pub(super) fn signs(desk: &Desk) -> (Sign, Vec<Sign>) {
     }
 }
 
-/// Whether this digest is pinned now, and whether another one of the name is.
-fn standing(known: &Known) -> (bool, bool) {
-    let view = &known.desk.view;
-    let under = known.moment.state.set(&view.pinset).zip(view.alias.as_ref());
-    let pins = under.and_then(|(set, alias)| set.alias(alias)).into_iter().flat_map(|under| under.pins());
-    let of_name = pins.filter(|pin| {
-        pin.kind == view.kind && Some(&pin.name) == view.qualified.as_ref() && pin.variant == view.variant
-    });
-    let live = of_name.filter(|pin| pin.approval.not_after > known.now);
-    let (own, others): (Vec<_>, Vec<_>) = live.partition(|pin| pin.digests.digest() == view.digests.digest());
-    (!own.is_empty(), !others.is_empty())
-}
-
 pub(super) fn lead(known: &Known, diff: Option<&diff::Diff>) -> Lead {
     let desk = &known.desk;
     let view = &desk.view;
@@ -68,7 +55,7 @@ pub(super) fn lead(known: &Known, diff: Option<&diff::Diff>) -> Lead {
         }
         None => (format!("A {} without another to compare it with.", label::kind(view.kind)), Html::new()),
     };
-    let (pinned, another) = standing(known);
+    let (standing, another) = Standing::of(view, &known.moment, known.now);
     let flagged = view.reasons.contains(&Reason::Flagged);
     let until = match (desk.candidate.state, another, flagged) {
         (Stage::Pending, true, false) => {
@@ -80,7 +67,10 @@ pub(super) fn lead(known: &Known, diff: Option<&diff::Diff>) -> Lead {
         }
         (Stage::Pending, false, false) => "Until someone decides, gateways quarantine it.",
         (Stage::Pending, false, true) => "Until someone decides, gateways block it, because the scanner flags it.",
-        (Stage::Approved, ..) if pinned => "Approved: gateways let exactly this digest through.",
+        (Stage::Approved, ..) if standing == Standing::Live => "Approved: gateways let exactly this digest through.",
+        (Stage::Approved, ..) if standing == Standing::Expired => {
+            "It was approved, and that has expired: gateways do not let it through any more."
+        }
         (Stage::Approved, ..) => {
             "It was approved, and a later decision under this name ended that: gateways do not let it through any more."
         }

@@ -5,7 +5,7 @@ use crate::{
     descriptor::{Descriptor, diff},
     service::{Moment, desk::Desk},
     ui::{
-        answer::{label, neighbours, signs},
+        answer::{label, neighbours, pinned::Standing, signs},
         explain,
         figure::count,
         html::{Html, html},
@@ -65,12 +65,14 @@ fn row(moment: &Moment, desk: &Desk, now: Timestamp) -> Row {
         Some(first) if pending => first,
         _ => signs::of_stage(row.state, row.reason),
     };
+    let standing = Standing::of(view, moment, now).0;
+    let ended = standing.word().filter(|_| row.state == crate::store::Stage::Approved);
     let also: Vec<&str> = reasons.filter(|also| pending && *also != sign).map(crate::ui::sign::Sign::word).collect();
     let solo = moment.state.set(&row.pinset).is_some_and(|set| set.policy().solo);
     let given = u32::try_from(desk.ballots.len()).unwrap_or(u32::MAX);
     Row {
         sign,
-        also: (!also.is_empty()).then(|| format!("also {}", also.join(", "))),
+        also: ended.map(str::to_owned).or_else(|| (!also.is_empty()).then(|| format!("also {}", also.join(", ")))),
         name: label::listed(view.qualified.as_ref().map_or(view.name.as_str(), |name| name.as_str())),
         href: neighbours::address(&row.id),
         kind: label::unusual(view.kind),
@@ -82,7 +84,6 @@ fn row(moment: &Moment, desk: &Desk, now: Timestamp) -> Row {
         } else {
             Ballots::Counted { given, needed: view.needed }
         },
-        open_with: None,
         waits: when::age(row.opened_at, now),
     }
 }
