@@ -26,7 +26,7 @@
 //! | [`scan`] | the scanner: rules as data, findings |
 //! | [`review`] | policies, views, ballots, the state machine, decisions |
 //! | [`event`] | what a leaf of the log says |
-//! | [`pinset`] | the fold from events to pin sets; head, trust file, verification, verdict |
+//! | [`pinset`] | the fold from events to pin sets; head, trust file, verification, verdict, replay for auditors |
 //!
 //! # The service and the command line
 //!
@@ -37,7 +37,7 @@
 //! | `env` | clock, entropy, variables and streams, as arguments |
 //! | `config` | settings, checked once |
 //! | `mcp` | a raw JSON-RPC client that captures what a server lists |
-//! | `client` | the registry's client: publish, and pull into a state directory |
+//! | `client` | the registry's client: publish, pull into a state directory, audit |
 //! | `store` | one SQL text for SQLite and PostgreSQL |
 //! | `service` | the commit queue, access, publishing, review, distribution, witnesses |
 //! | `web` | what API and pages share |
@@ -88,6 +88,15 @@
 //! 3. At discovery and again before dispatch, [`pinset::verdict::judge`] compares each [`descriptor::Listed`] item's digest
 //!    with the set. Unknown, changed, revoked, expired, flagged, incomplete and stale are different answers, and only a live
 //!    pin of exactly this digest, in a whole list, under a fresh head, is allowed.
+//!
+//! # Walkthrough: an auditor verifies
+//!
+//! 1. `countersign audit` starts from the same trust file and reads the log's bundles in order, over HTTP or from the
+//!    registry's database. Each entry is hashed into a [`log::Edge`], and the tiles that are served must be what comes out.
+//! 2. Each listed checkpoint must be signed by the log's key over the root that the entries have at its size, so that
+//!    each is a prefix of the next.
+//! 3. [`pinset::replay::Replay`] folds the entries and says which documents each version must have, byte for byte, and
+//!    whether a head that a gateway kept says what the log said when it was signed.
 //!
 //! ```
 //! use countersign::{canon, descriptor::{Descriptor, Kind}};

@@ -1,4 +1,4 @@
-//! The log's files, after C2SP tlog-tiles, and the place where anybody shows this registry a checkpoint that it signed.
+//! The log's files, after C2SP tlog-tiles, the list of all its checkpoints, and the place where anybody shows this registry a checkpoint that it signed.
 
 use axum::{
     Json,
@@ -6,17 +6,19 @@ use axum::{
     http::{HeaderMap, header},
     response::{IntoResponse as _, Response},
 };
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use super::{
     health::word,
+    page::{Limit, Page, after},
     schema::Problem as Refusal,
     tagged::{Keep, tagged},
 };
 use crate::{
     log::{Bundle, Tile},
-    web::{Body, Kind, Path, Problem, Reader, Web},
+    store::SignedCheckpoint,
+    web::{Body, Compressible, Kind, Path, Problem, Query, Reader, Web},
 };
 
 /// A checkpoint with the signatures of many witnesses is a few kilobytes.
@@ -39,6 +41,48 @@ pub(super) async fn checkpoint(
 ) -> Result<Response, Problem> {
     let shown = web.app().moment().shown.clone().ok_or_else(|| Problem::new(Kind::Unwitnessed))?;
     Ok(tagged(&web, &asked, Keep::Ask, "text/plain; charset=utf-8", shown.to_string()))
+}
+
+/// Which piece.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Piece {
+    /// From `next_cursor` of the piece before.
+    cursor: Option<String>,
+    /// Items in a piece, 1 to 200.
+    #[serde(default)]
+    #[param(value_type = Option<Limit>, required = false)]
+    limit: Limit,
+}
+
+/// A checkpoint that the log key signed.
+#[derive(Serialize, ToSchema)]
+pub(super) struct CheckpointItem {
+    /// How many leaves it covers.
+    size: u64,
+    /// The signed note.
+    note: String,
+}
+
+/// All checkpoints that were ever signed, the smallest first: each is a prefix of the next, and anyone can check that.
+#[utoipa::path(
+    get, path = "/v1/log/checkpoints", tag = "reader", security((), ("token" = []), ("session" = [])),
+    params(Piece),
+    responses(
+        (status = 200, body = Page<CheckpointItem>),
+        (status = "default", body = Refusal, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn checkpoints(
+    State(web): State<Web>,
+    Reader(_): Reader,
+    Query(piece): Query<Piece>,
+) -> Result<Json<Page<CheckpointItem>>, Problem> {
+    let from = after(piece.cursor.as_deref(), 0)?;
+    let found = web.app().checkpoints(from, piece.limit.rows()).await?;
+    let item = |SignedCheckpoint { size, note }| CheckpointItem { size, note };
+    Ok(Json(Page::of(found, piece.limit, |row| row.size, item)))
 }
 
 /// What a checkpoint that was shown says about this registry.
@@ -86,14 +130,19 @@ pub(super) async fn tile(
 ) -> Result<Response, Problem> {
     let unknown = || Problem::new(Kind::NotInLog);
     let place = format!("tile/{place}");
-    let (bytes, full) = if let Ok(bundle) = place.parse::<Bundle>() {
-        (web.app().bundle(bundle).await?, bundle.is_full())
+    let (bytes, full, squeeze) = if let Ok(bundle) = place.parse::<Bundle>() {
+        (web.app().bundle(bundle).await?, bundle.is_full(), true)
     } else {
         let tile: Tile = place.parse().map_err(|_| unknown())?;
-        (web.app().tile(tile).await?, tile.is_full())
+        (web.app().tile(tile).await?, tile.is_full(), false)
     };
-    // A partial one may be dropped once there is a full one, so nobody should rely on a cache having it.
-    let keep = if full { Keep::Forever } else { Keep::Ask }.header(web.settings().readers);
+    // A partial one never changes either, but may be dropped once there is a full one: nobody should rely on it for long.
+    let keep = if full { Keep::Forever } else { Keep::Briefly }.header(web.settings().readers);
     let headers = [(header::CONTENT_TYPE, "application/octet-stream"), (header::CACHE_CONTROL, keep)];
-    Ok((headers, bytes.ok_or_else(unknown)?).into_response())
+    let mut response = (headers, bytes.ok_or_else(unknown)?).into_response();
+    if squeeze {
+        // Leaves are text; hashes have nothing to squeeze out.
+        response.extensions_mut().insert(Compressible);
+    }
+    Ok(response)
 }

@@ -9,6 +9,7 @@ mod candidates;
 mod check;
 mod content;
 mod health;
+#[expect(unused_qualifications, reason = "utoipa's macro writes them for query parameters")]
 mod log;
 mod openapi;
 pub(crate) mod page;

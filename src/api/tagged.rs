@@ -13,6 +13,8 @@ use crate::{canon::Sha256, config::Readers, web::Web};
 pub(super) enum Keep {
     /// It never changes.
     Forever,
+    /// It never changes, but may be gone before long.
+    Briefly,
     /// It may have changed at any time: ask again, with its tag.
     Ask,
 }
@@ -52,6 +54,8 @@ impl Keep {
         match (self, readers) {
             (Self::Forever, Readers::Anonymous) => "public, max-age=31536000, immutable",
             (Self::Forever, Readers::Token) => "private, max-age=31536000, immutable",
+            (Self::Briefly, Readers::Anonymous) => "public, max-age=300",
+            (Self::Briefly, Readers::Token) => "private, max-age=300",
             (Self::Ask, _) => "no-cache",
         }
     }

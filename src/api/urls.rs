@@ -44,6 +44,7 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(pinsets::trust))
         .routes(routes!(check::check))
         .routes(routes!(log::checkpoint, log::challenge))
+        .routes(routes!(log::checkpoints))
         // The number of a tile or bundle has as many path elements as it needs.
         .route("/log/tile/{*place}", get(log::tile))
         .routes(routes!(health::healthz))

@@ -6,6 +6,7 @@
 
 mod admin;
 mod attest;
+mod audit;
 mod bundle;
 mod capture;
 mod check;
@@ -45,7 +46,7 @@ pub use exit::{Exit, Failure};
 Publish:  keygen, capture, attest, publish        what a publisher runs, or CI
 Review:   serve, admin                            the registry with its pages
 Enforce:  trust, pull, check                      what a gateway or CI runs
-Prove:    bundle, verify                          what an auditor runs, offline and years later
+Prove:    bundle, verify, audit                   what an auditor runs: one pin offline, or a whole log
 Look:     digest, diff, scan
 
 Exit codes:
@@ -77,6 +78,7 @@ enum Command {
     Check(check::Args),
     Bundle(bundle::Args),
     Verify(verify::Args),
+    Audit(audit::Args),
 }
 
 /// Runs one command line; the first argument is the program's name.
@@ -108,6 +110,7 @@ async fn dispatch(command: &Command, env: &mut Env) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(args, env),
         Command::Bundle(args) => bundle::run(args, env).await,
         Command::Verify(args) => verify::run(args, env),
+        Command::Audit(args) => audit::run(args, env).await,
     }
 }
 

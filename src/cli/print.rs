@@ -110,6 +110,17 @@ pub(super) fn spinner(env: &Env, text: &'static str) -> ProgressBar {
     bar
 }
 
+/// A progress bar on standard error where a person sits, and nothing elsewhere.
+pub(super) fn bar(env: &Env, of: &'static str) -> ProgressBar {
+    if !env.terminal.stderr {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} {msg}, {per_sec}, {eta} left");
+    let bar = ProgressBar::new(0).with_message(of);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
 fn colours(env: &Env, terminal: bool) -> bool {
     terminal && env.vars.get("NO_COLOR").is_none_or(String::is_empty)
 }

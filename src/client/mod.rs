@@ -3,8 +3,10 @@
 //!
 //! Nothing fetched is believed because of where it came from. [`pull`] hands answers to [`crate::pinset::verify`] and
 //! persists only what passed, last; [`State`] checks it all again each time it is opened, because a disk is not trusted
-//! either. What can't be read is an error and never a reason to start over: only a person removes a state directory.
+//! either. [`audit`] reads everything that a registry ever logged. What can't be read is an error and never a reason to
+//! start over: only a person removes a state directory.
 
+pub mod audit;
 mod bundle;
 mod fetch;
 mod log;

@@ -295,7 +295,7 @@ fn document(directory: &Path, sha256: &Sha256) -> Option<Vec<u8>> {
     (Sha256::of(&bytes) == *sha256).then_some(bytes)
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
     let new = path.with_extension("new");
     let write = || {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;

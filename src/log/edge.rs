@@ -104,6 +104,17 @@ impl Edge {
         })
     }
 
+    /// The partial tiles that a tree of this size ends with, one a level at most, with their bytes.
+    pub fn ends(&self) -> impl Iterator<Item = (Tile, Vec<u8>)> {
+        self.rows.iter().zip(0_u8..).filter_map(|(row, level)| {
+            let full = row.hashes.len() - row.hashes.len() % usize::from(FULL);
+            let rest = row.hashes.get(full..).filter(|rest| !rest.is_empty())?;
+            let index = (row.first + u64::try_from(full).ok()?) / u64::from(FULL);
+            let tile = Tile::new(level, index, u16::try_from(rest.len()).ok()?).ok()?;
+            Some((tile, rest.iter().flat_map(|hash| hash.0).collect()))
+        })
+    }
+
     /// Marks what [`Edge::tiles`] tells as written, and forgets the full tiles.
     pub fn settle(&mut self) {
         for row in &mut self.rows {
@@ -127,5 +138,34 @@ impl Edge {
     /// The frontier alone.
     pub const fn frontier(&self) -> &Frontier {
         &self.frontier
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::leaf_hash;
+
+    #[test]
+    fn a_tree_ends_with_the_partial_tiles_of_its_size_settled_or_not() {
+        let mut edge = Edge::new();
+        for n in 1_u64..=66_000 {
+            edge.append(leaf_hash(&n.to_be_bytes()));
+            let settle = n % 256 == 0;
+            if settle {
+                edge.settle();
+            }
+            if [1, 255, 256, 257, 65_535, 65_536, 65_537, 66_000].contains(&n) {
+                let ends: Vec<_> = edge.ends().map(|(t, b)| (t.level(), t.index(), t.width(), b.len())).collect();
+                let widths = (0_u32..8).map(|level| (level, n >> (8 * level))).filter(|(_, hashes)| hashes % 256 > 0);
+                let expected: Vec<_> = widths
+                    .map(|(level, hashes)| {
+                        let width = u16::try_from(hashes % 256).expect("small");
+                        (u8::try_from(level).expect("small"), hashes / 256, width, usize::from(width) * 32)
+                    })
+                    .collect();
+                assert_eq!(ends, expected, "{n}");
+            }
+        }
     }
 }

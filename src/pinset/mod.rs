@@ -2,7 +2,8 @@
 //!
 //! Two directions meet here. The registry folds events into [`State`] and publishes documents under a signed
 //! [`head`]. A gateway starts from a [`trust`] file, [`verify`]s what it fetched and asks [`verdict`] about what a server
-//! lists. Both ask the same verdict function. Nothing here does I/O or reads a clock.
+//! lists. Both ask the same verdict function. An auditor [`replay`]s the log and compares. Nothing here does I/O or reads a
+//! clock.
 //!
 //! A [`bundle`] proves one pin to somebody who has nothing but the trust file.
 //!
@@ -13,6 +14,7 @@ pub mod desk;
 mod document;
 
 pub mod head;
+pub mod replay;
 mod set;
 mod state;
 pub mod trust;

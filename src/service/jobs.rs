@@ -1,4 +1,5 @@
-//! What is done by the clock: looking for others' writes, signing heads anew, sweeping out what is over.
+//! What is done by the clock: looking for others' writes, signing heads anew, reading stored leaves again, sweeping out
+//! what is over.
 //!
 //! Each job says when it is due, and the clock is waited for; no other timer decides anything.
 
@@ -18,6 +19,8 @@ const POLL: Span = Span::millis(250);
 const SEEN: Span = Span::minutes(1);
 /// How often what is over is swept out.
 const SWEEP: Span = Span::hours(1);
+/// How often a bundle of stored leaves is read again: a million leaves in an hour, for one small read a second.
+const RECHECK: Span = Span::seconds(1);
 /// Documents dropped in one transaction.
 const SWEEP_DOCUMENTS: u32 = 500;
 
@@ -30,6 +33,7 @@ pub async fn run(app: App) {
     if app.has_witnesses() {
         jobs.spawn(ask_witnesses(app.clone()));
     }
+    jobs.spawn(recheck(app.clone()));
     jobs.spawn(sweep(app));
     // They never end by themselves; dropping the set ends them.
     while jobs.join_next().await.is_some() {}
@@ -97,6 +101,18 @@ async fn note_seen(app: App) {
         app.clock().until(app.clock().now() + SEEN).await;
         if let Err(error) = app.write_seen().await {
             tracing::warn!(%error, "who was seen was not written down");
+        }
+    }
+}
+
+async fn recheck(app: App) {
+    loop {
+        app.clock().until(app.clock().now() + RECHECK).await;
+        // A registry that is read-only has said why; there is nothing that a second reason would stop.
+        if app.read_only().is_none()
+            && let Err(error) = app.recheck().await
+        {
+            tracing::warn!(%error, "stored leaves were not read again");
         }
     }
 }

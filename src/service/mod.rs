@@ -25,9 +25,11 @@ mod opening;
 mod proofs;
 pub mod publish;
 mod queue;
+mod recheck;
 mod repeat;
 mod scanning;
 mod sign;
+mod tiles;
 mod tip;
 mod witness;
 mod work;
@@ -46,6 +48,8 @@ pub use self::{
     open::{OpenError, Opening, owns},
     proofs::NoProof,
     queue::{WriteError, Written},
+    recheck::Rechecked,
+    tiles::CacheUse,
     witness::{QuorumHealth, Trouble, WitnessHealth},
     work::{Placed, Step, Stop, Work},
 };
@@ -85,6 +89,11 @@ struct Core {
     /// Held while `access` is read anew: an older look must not replace a newer one and bring a revoked token back.
     looking: tokio::sync::Mutex<()>,
     hashers: access::Hashers,
+    /// Full tiles and bundles that readers asked for.
+    full: tiles::Full,
+    /// Held while stored leaves are read again.
+    walk: tokio::sync::Mutex<recheck::Walk>,
+    rechecked: ArcSwap<Rechecked>,
     read_only: RwLock<Option<ReadOnly>>,
 }
 
@@ -122,6 +131,11 @@ impl App {
     /// The scanner's rules.
     pub fn rules(&self) -> &Arc<Ruleset> {
         &self.core.rules
+    }
+
+    /// How the memory for the log's full files was used.
+    pub fn cache_use(&self) -> CacheUse {
+        self.core.full.used()
     }
 
     /// Why nothing may be appended, if nothing may.

@@ -19,6 +19,7 @@ use super::{
     proofs,
     queue::Queue,
     sign::{self, Signers},
+    tiles,
     tip::{Lost, Tip},
     witness::{Gate, Witnesses},
     work::Work,
@@ -142,6 +143,9 @@ impl App {
             access: ArcSwap::from_pointee(access),
             looking: tokio::sync::Mutex::new(()),
             hashers: Hashers::new(settings.limits.password_hashers),
+            full: tiles::Full::new(),
+            walk: tokio::sync::Mutex::default(),
+            rechecked: ArcSwap::default(),
             read_only: RwLock::new(read_only),
         });
         let queue = Queue::start(Arc::clone(&core), settings.limits.write_queue);

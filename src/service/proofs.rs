@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::App;
+use bytes::Bytes;
+
+use super::{App, tiles::File};
 use crate::{
-    log::{Bundle, Hash, Plan, Proof, Tile, Tiles, empty_root},
-    store::{Conn, StoreError},
+    log::{BadBundle, Bundle, Hash, Plan, Proof, Tile, Tiles, empty_root},
+    store::{Conn, SignedCheckpoint, StoreError},
 };
 
 /// There is no such proof, or it can't be had.
@@ -61,29 +63,53 @@ impl App {
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.
-    pub async fn tile(&self, tile: Tile) -> Result<Option<Vec<u8>>, StoreError> {
+    pub async fn tile(&self, tile: Tile) -> Result<Option<Bytes>, StoreError> {
         if !tile.is_in(self.moment().checkpoint.size) {
             return Ok(None);
         }
-        read(&mut self.reader().conn().await?, tile).await
+        let stored = async { read(&mut self.reader().conn().await?, tile).await };
+        if tile.is_full() {
+            return self.core.full.get(File::Tile(tile), stored).await;
+        }
+        Ok(stored.await?.map(Bytes::from))
     }
 
     /// A bundle of leaves, if the newest checkpoint covers it.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.
-    pub async fn bundle(&self, bundle: Bundle) -> Result<Option<Vec<u8>>, StoreError> {
+    pub async fn bundle(&self, bundle: Bundle) -> Result<Option<Bytes>, StoreError> {
         if !bundle.is_in(self.moment().checkpoint.size) {
             return Ok(None);
         }
-        let leaves = bundle.leaves();
-        let leaves = self.reader().conn().await?.leaves(leaves.start, leaves.end).await?;
-        bundle.encode(&leaves).map(Some).map_err(|e| StoreError::Corrupt { table: "log_leaf", what: e.to_string() })
+        let stored = async {
+            let leaves = bundle.leaves();
+            let leaves = self.reader().conn().await?.leaves(leaves.start, leaves.end).await?;
+            let corrupt = |e: BadBundle| StoreError::Corrupt { table: "log_leaf", what: e.to_string() };
+            bundle.encode(&leaves).map(Some).map_err(corrupt)
+        };
+        if bundle.is_full() {
+            return self.core.full.get(File::Bundle(bundle), stored).await;
+        }
+        Ok(stored.await?.map(Bytes::from))
+    }
+
+    /// Signed checkpoints of sizes above `after`, the smallest first, up to the one that is served.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    pub async fn checkpoints(&self, after: u64, limit: u32) -> Result<Vec<SignedCheckpoint>, StoreError> {
+        let newest = self.moment().checkpoint.size;
+        self.reader().conn().await?.checkpoints(after, newest, limit).await
     }
 
     async fn compute(&self, plan: &Plan, size: u64) -> Result<Vec<Hash>, NoProof> {
-        let mut conn = self.reader().conn().await?;
-        Ok(compute(&mut conn, plan, size).await?)
+        let mut tiles = Tiles::new();
+        for tile in plan.tiles(size) {
+            let bytes = self.tile(tile).await?.ok_or_else(|| missing(tile))?;
+            tiles.insert(tile, &bytes).map_err(|_| missing(tile))?;
+        }
+        Ok(plan.compute(|node| tiles.node(node)).map_err(|e| corrupt(e.to_string()))?)
     }
 }
 
@@ -109,12 +135,11 @@ pub(super) async fn root_at(conn: &mut Conn, size: u64) -> Result<Option<Hash>, 
 }
 
 pub(super) async fn compute(conn: &mut Conn, plan: &Plan, size: u64) -> Result<Vec<Hash>, StoreError> {
-    let corrupt = |what: String| StoreError::Corrupt { table: "log_tile", what };
     let mut tiles = Tiles::new();
     let needed: BTreeSet<Tile> = plan.tiles(size);
     for tile in needed {
-        let bytes = read(conn, tile).await?.ok_or_else(|| corrupt(format!("tile {tile} is missing")))?;
-        tiles.insert(tile, &bytes).map_err(|_| corrupt(format!("tile {tile} is cut off")))?;
+        let bytes = read(conn, tile).await?.ok_or_else(|| missing(tile))?;
+        tiles.insert(tile, &bytes).map_err(|_| missing(tile))?;
     }
     plan.compute(|node| tiles.node(node)).map_err(|e| corrupt(e.to_string()))
 }
@@ -127,4 +152,12 @@ async fn read(conn: &mut Conn, tile: Tile) -> Result<Option<Vec<u8>>, StoreError
         bytes.truncate(length);
         bytes
     }))
+}
+
+fn missing(tile: Tile) -> StoreError {
+    corrupt(format!("tile {tile} is missing or cut off"))
+}
+
+fn corrupt(what: String) -> StoreError {
+    StoreError::Corrupt { table: "log_tile", what }
 }

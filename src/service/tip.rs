@@ -53,7 +53,7 @@ impl Tip {
                 next.edge.append(leaf_hash(leaf));
             }
             if whole {
-                next.compare_tiles(conn).await?;
+                compare_tiles(&next.edge, conn).await?;
             }
             next.edge.settle();
         }
@@ -72,17 +72,18 @@ impl Tip {
         *self = next;
         Ok(Some((checkpoint, note)))
     }
+}
 
-    async fn compare_tiles(&self, conn: &mut Conn) -> Result<(), Lost> {
-        let computed: Vec<_> = self.edge.tiles().collect();
-        for (tile, bytes) in computed {
-            let stored = conn.tile(tile.level(), tile.index()).await?;
-            if !stored.is_some_and(|stored| stored.starts_with(&bytes)) {
-                return Err(damaged(format!("tile {tile} is not made of its leaves")));
-            }
+/// Compares the tiles that changed since the edge was settled with those that are stored.
+pub(super) async fn compare_tiles(edge: &Edge, conn: &mut Conn) -> Result<(), Lost> {
+    let computed: Vec<_> = edge.tiles().collect();
+    for (tile, bytes) in computed {
+        let stored = conn.tile(tile.level(), tile.index()).await?;
+        if !stored.is_some_and(|stored| stored.starts_with(&bytes)) {
+            return Err(damaged(format!("tile {tile} is not made of its leaves")));
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn damaged(what: String) -> Lost {

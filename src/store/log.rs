@@ -31,6 +31,16 @@ pub struct Poll {
     pub witnesses: i64,
 }
 
+/// A checkpoint as the log key signed it.
+#[derive(Clone, Debug, Eq, FromRow, PartialEq)]
+pub struct SignedCheckpoint {
+    /// How many leaves it covers.
+    #[sqlx(try_from = "i64")]
+    pub size: u64,
+    /// The signed note.
+    pub note: String,
+}
+
 impl Conn {
     /// Whether somebody has written since.
     ///
@@ -93,6 +103,19 @@ impl Conn {
     pub async fn checkpoint(&mut self, size: u64) -> Result<Option<String>> {
         const SQL: &str = "SELECT note FROM checkpoint WHERE size = $1";
         Ok(on!(&mut self.0, |c| sqlx::query_scalar(SQL).bind(int(size)).fetch_optional(&mut **c).await?))
+    }
+
+    /// Signed checkpoints of sizes above `after` and up to `newest`, the smallest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] as for all of these.
+    pub async fn checkpoints(&mut self, after: u64, newest: u64, limit: u32) -> Result<Vec<SignedCheckpoint>> {
+        const SQL: &str = "SELECT size, note FROM checkpoint WHERE size > $1 AND size <= $2 ORDER BY size LIMIT $3";
+        let (after, newest, limit) = (int(after), int(newest), i64::from(limit));
+        let found = on!(&mut self.0, |c| {
+            sqlx::query_as(SQL).bind(after).bind(newest).bind(limit).fetch_all(&mut **c).await?
+        });
+        Ok(found)
     }
 }
 

@@ -62,7 +62,7 @@ pub use self::{
     candidates::{Candidate, Count, QueueKey, Stage},
     content::{Content, Reason, Scan},
     fsck::Fault,
-    log::{LogHead, Poll},
+    log::{LogHead, Poll, SignedCheckpoint},
     pinsets::{Head, SetVersion, Trust},
     queue::{ReasonCount, Search, ServerCount},
     releases::{Attestation, Descriptor, Release, Server, listed_name},
@@ -141,6 +141,25 @@ pub async fn open(database: &config::Database, read_connections: u32) -> Result<
     };
     writer.migrate().await?;
     Ok((reader, writer))
+}
+
+/// Opens a database to read it, beside whoever writes there, and changes nothing in it: no tables are made or upgraded.
+///
+/// # Errors
+/// [`StoreError`] if it can't be reached, or not without writing.
+pub async fn open_to_read(database: &config::Database, connections: u32) -> Result<Reader> {
+    Ok(Reader(match database {
+        config::Database::Sqlite(path) => {
+            let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(BUSY);
+            On::Sqlite(SqlitePoolOptions::new().max_connections(connections).connect_with(options).await?)
+        }
+        config::Database::Postgres(url) => {
+            let options: PgConnectOptions = url.reveal().parse()?;
+            let options = options.application_name("countersign").options([("default_transaction_read_only", "on")]);
+            let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE).max_connections(connections);
+            On::Postgres(pool.connect_with(options).await?)
+        }
+    }))
 }
 
 async fn open_sqlite(path: &std::path::Path, readers: u32) -> Result<(Reader, Writer)> {

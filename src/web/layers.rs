@@ -12,7 +12,7 @@ use tower::ServiceBuilder;
 use tower_http::{
     catch_panic::CatchPanicLayer,
     compression::{
-        CompressionLayer, Predicate as _,
+        CompressionLayer, Predicate,
         predicate::{NotForContentType, SizeAbove},
     },
     sensitive_headers::{SetSensitiveRequestHeadersLayer, SetSensitiveResponseHeadersLayer},
@@ -88,9 +88,8 @@ pub fn layers(router: Router<Web>, web: &Web, shown: Shown) -> Router {
     for (name, value) in HEADERS {
         router = router.layer(SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value)));
     }
-    let compressed = SizeAbove::new(WORTH_COMPRESSING)
-        .and(NotForContentType::IMAGES)
-        .and(NotForContentType::const_new("application/octet-stream"));
+    let by_type = NotForContentType::IMAGES.and(NotForContentType::const_new("application/octet-stream"));
+    let compressed = SizeAbove::new(WORTH_COMPRESSING).and(Worth(by_type));
     let secret = [header::AUTHORIZATION, header::COOKIE];
     router
         .layer(
@@ -100,6 +99,20 @@ pub fn layers(router: Router<Web>, web: &Web, shown: Shown) -> Router {
                 .layer(CompressionLayer::new().compress_when(compressed)),
         )
         .with_state(web.clone())
+}
+
+/// Marks an answer whose type says nothing about its bytes, as one that compressing makes smaller.
+#[derive(Clone, Copy, Debug)]
+pub struct Compressible;
+
+/// Compresses what is marked, and what its type recommends.
+#[derive(Clone)]
+struct Worth<P>(P);
+
+impl<P: Predicate> Predicate for Worth<P> {
+    fn should_compress<B: axum::body::HttpBody>(&self, response: &axum::http::Response<B>) -> bool {
+        response.extensions().get::<Compressible>().is_some() || self.0.should_compress(response)
+    }
 }
 
 /// Time is the registry's clock, as everywhere: a test moves it on.

@@ -14,6 +14,11 @@ pub(crate) struct Metrics(PrometheusRecorder);
 const REQUESTS: &str = "countersign_http_requests_total";
 const SECONDS: &str = "countersign_http_request_seconds";
 const LOG_SIZE: &str = "countersign_log_size";
+const RECHECKED: &str = "countersign_log_rechecked_leaves";
+const RECHECKS: &str = "countersign_log_rechecks_total";
+const CACHE_HITS: &str = "countersign_log_cache_hits_total";
+const CACHE_MISSES: &str = "countersign_log_cache_misses_total";
+const CACHE_BYTES: &str = "countersign_log_cache_bytes";
 const READ_ONLY: &str = "countersign_read_only";
 const HEAD_EXPIRES: &str = "countersign_head_expires_timestamp_seconds";
 const COSIGNED: &str = "countersign_cosigned_size";
@@ -34,6 +39,8 @@ impl Metrics {
             (REQUESTS, Unit::Count, "Requests answered"),
             (SECONDS, Unit::Seconds, "Time until an answer began"),
             (LOG_SIZE, Unit::Count, "Leaves under the newest checkpoint"),
+            (RECHECKED, Unit::Count, "Stored leaves that the present walk has read again"),
+            (CACHE_BYTES, Unit::Bytes, "Memory that full tiles and bundles take"),
             (READ_ONLY, Unit::Count, "1 if nothing may be written until an operator has looked"),
             (HEAD_EXPIRES, Unit::Seconds, "When the head of a pin set that gateways get runs out"),
             (COSIGNED, Unit::Count, "Leaves under the newest checkpoint that has its witness quorum"),
@@ -42,6 +49,13 @@ impl Metrics {
             (WITNESS_TROUBLE, Unit::Count, "1 if this is wrong with a witness since it last cosigned"),
         ] {
             recorder.describe_gauge(KeyName::from(name), Some(unit), SharedString::from(what));
+        }
+        for (name, what) in [
+            (RECHECKS, "Walks through all stored leaves that came to the end"),
+            (CACHE_HITS, "Full tiles and bundles served from memory"),
+            (CACHE_MISSES, "Full tiles and bundles that the database was asked for"),
+        ] {
+            recorder.describe_counter(KeyName::from(name), Some(Unit::Count), SharedString::from(what));
         }
         Self(recorder)
     }
@@ -65,6 +79,12 @@ impl Metrics {
             self.0.register_gauge(&Key::from_parts(name, labels), &METADATA).set(value);
         };
         gauge(LOG_SIZE, vec![], approximate(moment.checkpoint.size));
+        let (rechecked, cache) = (app.rechecked(), app.cache_use());
+        gauge(RECHECKED, vec![], approximate(rechecked.leaves));
+        gauge(CACHE_BYTES, vec![], approximate(cache.bytes));
+        for (name, total) in [(RECHECKS, rechecked.passes), (CACHE_HITS, cache.hits), (CACHE_MISSES, cache.misses)] {
+            self.0.register_counter(&Key::from_name(name), &METADATA).absolute(total);
+        }
         gauge(READ_ONLY, vec![], if app.read_only().is_some() { 1.0 } else { 0.0 });
         for (set, head) in &moment.released {
             let seconds = head.expires.micros().div_euclid(1_000_000).unsigned_abs();

@@ -25,7 +25,7 @@ use ipnet::IpNet;
 pub use self::{
     address::Client,
     extract::{Body, Form, MAX_BODY, Path, Query, json},
-    layers::{Asked, CONTENT_SECURITY_POLICY, Pages, Shown, layers},
+    layers::{Asked, CONTENT_SECURITY_POLICY, Compressible, Pages, Shown, layers},
     origin::same_origin,
     problem::{Kind, Problem},
     watch::RequestId,

@@ -47,7 +47,7 @@ pub(crate) use crate::in_memory::{EXPORT, EXPORT_2, SEARCH};
 pub(crate) struct Site {
     pub(crate) app: App,
     pub(crate) clock: ManualClock,
-    router: Router,
+    pub(crate) router: Router,
     /// `publish:com.example`
     pub(crate) publish: String,
     /// `pull:default`

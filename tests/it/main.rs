@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod api;
+mod audit;
 mod browser;
 mod browser_walk;
 mod bundle;

@@ -154,7 +154,7 @@ fn the_log_is_served_as_tiles_that_hash_to_its_checkpoint() {
         let hashes = site.get(&format!("/log/{tile}")).await;
         let leaves = site.get(&format!("/log/{bundle}")).await;
         assert_eq!(leaves.header("content-type"), "application/octet-stream");
-        assert_eq!(leaves.header("cache-control"), "no-cache", "a partial one may be dropped");
+        assert_eq!(leaves.header("cache-control"), "public, max-age=300", "a partial one may be dropped");
         let leaves = bundle.decode(&leaves.body).expect("a bundle");
         let expected: Vec<u8> = leaves.iter().flat_map(|leaf| leaf_hash(leaf).0).collect();
         assert_eq!(hashes.body, expected);
@@ -196,6 +196,96 @@ fn full_tiles_may_be_kept_for_good() {
             assert_eq!(reply.header("cache-control"), "public, max-age=31536000, immutable", "{path}");
         }
         assert_eq!(site.get("/log/tile/1/000.p/1").await.status, 200);
+        // Leaves are squeezed for those who can unpack them; hashes are for nobody.
+        let packed = async |path: &str| {
+            site.send(Request::get(path).header("accept-encoding", "gzip").body(Body::empty()).expect("a request"))
+                .await
+        };
+        let (plain, bundle) = (site.get("/log/tile/entries/000").await, packed("/log/tile/entries/000").await);
+        assert_eq!((plain.header("content-encoding"), bundle.header("content-encoding")), ("", "gzip"));
+        assert!(bundle.body.len() * 2 < plain.body.len() && bundle.header("vary").contains("accept-encoding"));
+        assert_eq!(packed("/log/tile/0/000").await.header("content-encoding"), "");
+    }));
+}
+
+#[test]
+fn a_full_file_of_the_log_asks_the_database_once() {
+    block_on(on_both(async |fresh| {
+        let site = Site::new(fresh).await;
+        let mut n = 0;
+        while site.size() < 257 {
+            site.app.write(crate::service::AddSet(format!("set-{n}"))).await.expect("made");
+            n += 1;
+        }
+        let full = ["/log/tile/0/000", "/log/tile/entries/000"];
+        let mut first = Vec::new();
+        for path in full {
+            first.push(site.get(path).await.body);
+        }
+        let used = site.app.cache_use();
+        // A database that is gone answers nobody.
+        site.app.close().await;
+        for (path, first) in full.iter().zip(first) {
+            let again = site.get(path).await;
+            assert_eq!((again.status, again.body), (200, first), "{path}");
+        }
+        assert_eq!(site.app.cache_use().hits, used.hits + 2);
+        assert_eq!(site.get("/log/tile/0/001.p/1").await.status, 500, "a partial one is read each time");
+        let measured = String::from_utf8(site.get("/metrics").await.body).expect("text");
+        for line in [
+            format!("countersign_log_cache_hits_total {}", used.hits + 2),
+            format!("countersign_log_cache_misses_total {}", used.misses),
+            format!("countersign_log_cache_bytes {}", used.bytes),
+        ] {
+            assert!(measured.lines().any(|found| found == line), "{line}: {measured}");
+        }
+    }));
+}
+
+#[test]
+fn every_published_size_has_its_checkpoint_and_its_partial_files() {
+    block_on(on_both(async |fresh| {
+        let site = Site::new(fresh).await;
+        site.published("1.0.0", &[EXPORT]).await;
+        site.bound().await;
+        let (mut listed, mut cursor, mut pieces) = (vec![], String::new(), 0);
+        loop {
+            let piece = site.get(&format!("/v1/log/checkpoints?limit=2{cursor}")).await;
+            assert_eq!(piece.status, 200, "{piece}");
+            let piece = piece.json();
+            for item in piece["items"].as_array().expect("a list") {
+                let note = item["note"].as_str().expect("a note").to_owned();
+                listed.push((item["size"].as_u64().expect("a size"), note));
+            }
+            pieces += 1;
+            match piece["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        assert!(pieces > 1 && listed.is_sorted() && listed.len() > 3, "{listed:?}");
+        assert_eq!(listed.last().map(|(_, note)| note.as_str()), Some(&*site.app.moment().note));
+        let trust = countersign::pinset::trust::Trust::first(&site.app.moment().trust.note).expect("reads");
+        for (size, note) in listed {
+            let signed = countersign::log::open_checkpoint(&note, &trust.log().expect("a key")).expect("signed");
+            assert_eq!(signed.size, size);
+            let mut tree = countersign::log::Frontier::new();
+            let bundle = Bundle::holding(size - 1, size).expect("in the log");
+            let served = site.get(&format!("/log/{bundle}")).await;
+            for leaf in bundle.decode(&served.body).expect("a bundle") {
+                tree.append(leaf_hash(leaf));
+            }
+            assert_eq!(tree.root(), signed.root);
+        }
+        for (query, slug) in [
+            ("cursor=x", "cursor-malformed"),
+            ("limit=0", "query-malformed"),
+            ("limit=201", "query-malformed"),
+            ("size=1", "query-malformed"),
+        ] {
+            let reply = site.get(&format!("/v1/log/checkpoints?{query}")).await;
+            assert_eq!(reply.problem(), (400, slug.to_owned()), "{query}");
+        }
     }));
 }
 
@@ -214,6 +304,7 @@ fn the_description_is_made_of_the_routes_and_lists_every_call() {
             "GET /v1/candidates/{id}",
             "POST /v1/candidates/{id}/decisions",
             "GET /v1/content/{sha256}",
+            "GET /v1/log/checkpoints",
             "POST /v1/pinsets/{set}/aliases",
             "POST /v1/pinsets/{set}/check",
             "GET /v1/pinsets/{set}/head",
