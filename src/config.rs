@@ -37,7 +37,7 @@ pub struct Flags {
     pub database_url: Option<DatabaseText>,
     /// `--keys DIR`.
     pub keys: Option<PathBuf>,
-    /// `--anchor PATH`.
+    /// `--anchor PATH` or `--anchor postgres://…`.
     pub anchor: Option<PathBuf>,
     /// `--public-url URL`.
     pub public_url: Option<String>,
@@ -75,7 +75,7 @@ pub struct Registry {
     pub database: Database,
     /// The directory of the signing keys.
     pub keys: PathBuf,
-    /// The file that keeps the highest checkpoint served.
+    /// What keeps the highest checkpoint served.
     pub anchor: Anchor,
     /// The registry's name, if stated; the first start fixes it.
     pub origin: Option<Origin>,
@@ -100,13 +100,18 @@ pub enum Database {
 #[derive(Clone, Eq, PartialEq)]
 pub struct DatabaseText(String);
 
-/// The anchor's file and whether a restored copy of DIR would bring it back along.
+/// Where the highest checkpoint served is kept.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Anchor {
-    /// The file.
-    pub path: PathBuf,
-    /// It lies in DIR: a restore of the whole directory isn't noticed. Start-up and `/readyz` say so.
-    pub inside_data: bool,
+pub enum Anchor {
+    /// A file, for the processes of one machine.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// It lies in DIR: a restore of the whole directory isn't noticed. Start-up and `/readyz` say so.
+        inside_data: bool,
+    },
+    /// A table in a PostgreSQL database that isn't the registry's, for several replicas.
+    Postgres(DatabaseText),
 }
 
 /// The name of registry and log: the origin line of checkpoints, the name of note signatures.
@@ -250,7 +255,8 @@ impl Registry {
         let var = |name: &str| vars.get(name).cloned();
         let url = flags.database_url.clone().or_else(|| var("COUNTERSIGN_DATABASE_URL").map(DatabaseText));
         let url = url.or_else(|| file.database_url.clone());
-        let anchor = path(&flags.anchor, "COUNTERSIGN_ANCHOR", &file.anchor).unwrap_or_else(|| data.join("anchor"));
+        let stated = flags.anchor.clone().or_else(|| var("COUNTERSIGN_ANCHOR").map(PathBuf::from));
+        let anchor = Anchor::checked(stated, file.anchor.as_ref(), data)?;
         let origin = flags.origin.clone().or_else(|| var("COUNTERSIGN_ORIGIN")).or_else(|| file.origin.clone());
         Ok(Self {
             data: data.to_owned(),
@@ -259,12 +265,30 @@ impl Registry {
                 None => Database::Sqlite(data.join("registry.db")),
             },
             keys: path(&flags.keys, "COUNTERSIGN_KEYS", &file.keys).unwrap_or_else(|| data.join("keys")),
-            anchor: Anchor { inside_data: anchor.starts_with(data), path: anchor },
+            anchor,
             origin: origin.map(|text| Origin::parse(&text)).transpose()?,
             heads: file.heads.checked()?,
             witnesses: file.witnesses.as_deref().map(|setting| Witnesses::load(data, setting)).transpose()?,
             limits: file.limits.checked()?,
         })
+    }
+}
+
+impl Anchor {
+    /// A restored copy of DIR would bring it back along.
+    pub const fn is_inside_data(&self) -> bool {
+        matches!(self, Self::File { inside_data: true, .. })
+    }
+
+    fn checked(stated: Option<PathBuf>, in_file: Option<&PathBuf>, data: &Path) -> Result<Self, ConfigError> {
+        let url = |path: &PathBuf| path.to_str().filter(|text| text.contains("://")).map(DatabaseText::new);
+        if let Some(url) = stated.as_ref().or(in_file).and_then(url) {
+            let why =
+                "must be a path, or postgres://USER@HOST/DATABASE of another database than the registry's".to_owned();
+            return url.checked().map(Self::Postgres).map_err(|_| ConfigError { setting: "anchor", why });
+        }
+        let path = stated.or_else(|| in_file.map(|path| data.join(path))).unwrap_or_else(|| data.join("anchor"));
+        Ok(Self::File { inside_data: path.starts_with(data), path })
     }
 }
 

@@ -32,8 +32,11 @@
 //! `version` and log indices are integers below 2^53, `count` and `generation` below 2^32. The SHA-256 by which
 //! documents name a leaf is over its bytes, without the tree's zero byte.
 
+mod keys;
+
 use serde::{Deserialize, Serialize};
 
+pub use self::keys::{HeadTerm, Keys, LogTerm, MAX_KEYS, TrustFile};
 use crate::{
     attest::{Artifact, Level, Role, Scope, Signer},
     canon::{Sha256, to_jcs},
@@ -88,6 +91,12 @@ pub enum Event {
     Held(Held),
     /// Other scanner rules apply from here on.
     RulesetSet(RulesetSet),
+    /// Another version of the trust file is in force from here on, with the keys that it names.
+    KeyRotated(KeyRotated),
+    /// A key of the log counts from here on: this leaf's checkpoint is the first that it signs.
+    KeyActivated(KeyActivated),
+    /// The log goes on under another name.
+    EpochStarted(EpochStarted),
     /// A version of a pin set ends here.
     PinsetPublished(PinsetPublished),
 }
@@ -255,6 +264,59 @@ pub struct RulesetSet {
     pub ruleset: Sha256,
 }
 
+/// See [`Event::KeyRotated`]. Follows from the version before: one higher, of the same registry and epoch.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct KeyRotated {
+    /// The trust file.
+    pub trust: TrustFile,
+    /// Who published it.
+    pub by: ReviewerId,
+}
+
+/// See [`Event::KeyActivated`].
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct KeyActivated {
+    /// The key, which a trust file before named with a time that has come.
+    pub key: KeyId,
+}
+
+/// See [`Event::EpochStarted`]. The new log begins with every leaf of the old one, byte for byte, so that what is in force is
+/// still a fold of its log, and a consistency proof from any checkpoint of the old one, up to `size`, holds. This leaf is
+/// the first that the old log hasn't.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct EpochStarted {
+    /// The name of registry and log from here on.
+    pub origin: String,
+    /// The epoch from here on.
+    pub epoch: u64,
+    /// What it continues.
+    pub continues: Continued,
+    /// The trust file, signed by the root key in force.
+    pub trust: TrustFile,
+    /// Who published it.
+    pub by: ReviewerId,
+}
+
+/// A log that goes on under another name.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Continued {
+    /// Its name, by which nothing is signed any more.
+    pub origin: String,
+    /// How many of its leaves the new one begins with: this leaf's index.
+    pub size: u64,
+    /// The longest tree that it was known to have had, where that is not the one continued: what the restored copy lacks.
+    pub abandoned: Option<Tree>,
+}
+
+/// A tree of the log.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Tree {
+    /// Its leaves.
+    pub size: u64,
+    /// Its root.
+    pub root: Sha256,
+}
+
 /// See [`Event::PinsetPublished`]. The fold cuts a version exactly here.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct PinsetPublished {
@@ -336,6 +398,9 @@ impl Event {
             Self::Decision(_) => "decision",
             Self::Held(_) => "held",
             Self::RulesetSet(_) => "ruleset-set",
+            Self::KeyRotated(_) => "key-rotated",
+            Self::KeyActivated(_) => "key-activated",
+            Self::EpochStarted(_) => "epoch-started",
             Self::PinsetPublished(_) => "pinset-published",
         }
     }
@@ -377,6 +442,37 @@ mod tests {
         ];
         for (bad, why) in rows {
             assert!(Leaf::parse(bad.as_bytes()).is_err(), "{why}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_about_keys_reads_back_and_has_one_spelling() {
+        let id = |n: u8| crate::keys::SigningKey::from_seed(&[n; 32]).verifying().id();
+        let at = |hours| Timestamp::EPOCH + crate::clock::Span::hours(hours);
+        let logs = vec![
+            LogTerm { key: id(2), from: at(0), until: Some(at(9)) },
+            LogTerm { key: id(4), from: at(5), until: None },
+        ];
+        let keys = Keys { root: id(1), logs, heads: vec![HeadTerm { key: id(3), from: at(1) }] };
+        let trust = TrustFile { version: 2, sha256: Sha256::of(b"note"), keys };
+        let by = ReviewerId::local_operator;
+        let abandoned = Some(Tree { size: 9, root: Sha256::of(b"root") });
+        let continues = Continued { origin: "pins.example".into(), size: 7, abandoned };
+        let events = [
+            Event::KeyRotated(KeyRotated { trust: trust.clone(), by: by() }),
+            Event::KeyActivated(KeyActivated { key: id(4) }),
+            Event::EpochStarted(EpochStarted { origin: "pins.example/2".into(), epoch: 2, continues, trust, by: by() }),
+        ];
+        for event in events {
+            let leaf = Leaf::new(at(6), event);
+            let bytes = leaf.to_bytes().expect("short");
+            assert_eq!(Leaf::parse(&bytes), Ok(leaf.clone()));
+            let text = String::from_utf8(bytes).expect("text");
+            let kind = leaf.event().kind();
+            assert!(text.contains(&format!("\"type\":\"{kind}\"")), "{text}");
+            for bad in [text.replace(",\"until\":null", ""), text.replace("{\"key\"", "{\"is\":1,\"key\"")] {
+                assert!(bad == text || Leaf::parse(bad.as_bytes()).is_err(), "{bad}");
+            }
         }
     }
 

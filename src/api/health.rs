@@ -12,7 +12,10 @@ use utoipa::ToSchema;
 use super::schema::Problem as Refusal;
 use crate::{
     clock::Timestamp,
-    service::{App, ReadOnly},
+    service::{
+        App, KeyKind, ReadOnly,
+        trust::{KeyState, KeyStatus},
+    },
     web::Web,
 };
 
@@ -42,6 +45,11 @@ struct Ready {
     read_only: Option<&'static str>,
     anchor: &'static str,
     log_size: u64,
+    /// Keys that count, or will, and are not here: each makes this process read-only once it is to sign.
+    missing_keys: Vec<MissingKey>,
+    /// Seconds until the next key begins to count, or one that signs along ends; absent if no change is announced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys_change_in: Option<i64>,
     /// Absent without witnesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     quorum: Option<Quorum>,
@@ -72,10 +80,20 @@ struct Witness {
     trouble_at: Option<Timestamp>,
 }
 
+/// A key that isn't here.
+#[derive(Serialize)]
+struct MissingKey {
+    signs: &'static str,
+    id: String,
+    from: Timestamp,
+}
+
 /// 503 while nothing may be written; before set-up it is ready all the same.
 pub(super) async fn readyz(State(web): State<Web>) -> Response {
     let app = web.app();
-    let read_only = app.read_only();
+    let (read_only, keys, now) = (app.read_only(), app.keys(), app.clock().now());
+    let needed = |key: &KeyStatus| key.kind != KeyKind::Root && key.state != KeyState::Retired;
+    let missing = |key: &KeyStatus| MissingKey { signs: key.kind.word(), id: key.id.to_string(), from: key.from };
     let ready = Ready {
         ready: read_only.is_none(),
         read_only: read_only.as_ref().map(word),
@@ -85,6 +103,14 @@ pub(super) async fn readyz(State(web): State<Web>) -> Response {
             "outside the data directory"
         },
         log_size: app.moment().checkpoint.size,
+        missing_keys: keys.iter().filter(|key| needed(key) && !key.here).map(missing).collect(),
+        keys_change_in: keys
+            .iter()
+            .flat_map(|key| [Some(key.from), key.until])
+            .flatten()
+            .filter(|at| *at > now)
+            .min()
+            .map(|at| at.since(now).as_seconds()),
         quorum: quorum(app),
         witnesses: witnesses(app),
     };
@@ -121,6 +147,7 @@ pub(super) const fn word(reason: &ReadOnly) -> &'static str {
         ReadOnly::Behind { .. } => "behind",
         ReadOnly::Fork(_) => "fork",
         ReadOnly::Damaged(_) => "damaged",
+        ReadOnly::NoKey { .. } => "no-key",
         ReadOnly::Unusable(_) => "anchor-unusable",
     }
 }

@@ -23,6 +23,7 @@ use crate::{
         desk::{self, Revocation},
         distribute,
         govern::{self, Bind, Governor},
+        trust,
     },
     web::{Body, Kind as Why, Path, Problem, Query, Reader, Reviewer, Web, json},
 };
@@ -304,9 +305,31 @@ pub(super) async fn document(
         (status = "default", body = Refusal, content_type = "application/problem+json"),
     )
 )]
-pub(super) async fn trust(State(web): State<Web>, Reader(_): Reader, asked: HeaderMap) -> Response {
+pub(super) async fn newest_trust(State(web): State<Web>, Reader(_): Reader, asked: HeaderMap) -> Response {
     let note = web.app().moment().trust.note.clone();
     tagged(&web, &asked, Keep::Ask, "text/plain; charset=utf-8", note)
+}
+
+/// The trust file of one version, for gateways that missed a change of the root key.
+#[utoipa::path(
+    get, path = "/v1/trust/{version}", tag = "reader", security((), ("token" = []), ("session" = [])),
+    params(("version" = String, Path, description = "The version, from 1")),
+    responses(
+        (status = 200, body = String, content_type = "text/plain"),
+        (status = 304, description = "Known already"),
+        (status = "default", body = Refusal, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn trust_version(
+    State(web): State<Web>,
+    Reader(_): Reader,
+    Path(version): Path<String>,
+    asked: HeaderMap,
+) -> Result<Response, Problem> {
+    let unknown = || Problem::new(Why::NotFound);
+    let version: u64 = version.parse().map_err(|_| unknown())?;
+    let note = trust::version(web.app(), version).await?.ok_or_else(unknown)?;
+    Ok(tagged(&web, &asked, Keep::Forever, "text/plain; charset=utf-8", note))
 }
 
 fn named(set: &str) -> Result<SetName, Problem> {

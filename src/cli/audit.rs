@@ -73,9 +73,8 @@ const CONNECTIONS: u32 = 8;
 
 pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     let trust = trust(args, env)?;
-    let now = env.clock.now();
     let mut kept = match &args.heads {
-        Some(path) => Kept::load(path, &trust, now).map_err(Failure::usage)?,
+        Some(path) => Kept::load(path, &trust).map_err(Failure::usage)?,
         None => Kept::default(),
     };
     let resume = match &args.resume {
@@ -87,8 +86,7 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     } else {
         let settings = settings(args, env)?;
         if let Some(note) = anchor(&settings, env)? {
-            let log = trust.log().map_err(Failure::usage)?;
-            kept.checkpoint(note, "the registry's anchor", &log);
+            kept.checkpoint(note, "the registry's anchor", &trust);
         }
         let reader = store::open_to_read(&settings.database, CONNECTIONS).await.map_err(|e| {
             Failure::blind(format_args!("{}: {e}", args.target))
@@ -161,7 +159,7 @@ fn settings(args: &Args, env: &Env) -> Result<config::Registry, Failure> {
 
 /// The highest checkpoint that was served, where there is one to be read.
 fn anchor(settings: &config::Registry, env: &mut Env) -> Result<Option<String>, Failure> {
-    let path = &settings.anchor.path;
+    let config::Anchor::File { path, .. } = &settings.anchor else { return Ok(None) };
     if !path.is_file() {
         return Ok(None);
     }

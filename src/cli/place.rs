@@ -23,9 +23,9 @@ pub(super) struct Place {
     /// The directory of the signing keys [default: DIR/keys]
     #[arg(long, value_name = "DIR")]
     keys: Option<PathBuf>,
-    /// The file that keeps the highest checkpoint served [default: DIR/anchor]; put it where a restore of the database
-    /// doesn't reach
-    #[arg(long, value_name = "PATH")]
+    /// The file that keeps the highest checkpoint served [default: DIR/anchor], or for several replicas the URL of another
+    /// PostgreSQL database; put it where a restore of the registry's database doesn't reach
+    #[arg(long, value_name = "PATH|URL")]
     anchor: Option<PathBuf>,
     /// The name of registry and log; fixed by the first start [default: the public host]
     #[arg(long, value_name = "NAME")]
@@ -84,7 +84,9 @@ impl From<config::ConfigError> for Failure {
 impl From<OpenError> for Failure {
     fn from(e: OpenError) -> Self {
         match &e {
-            OpenError::NoRegistry | OpenError::OtherOrigin { .. } | OpenError::Origin(_) => Self::usage(e),
+            OpenError::NoRegistry | OpenError::OtherOrigin { .. } | OpenError::Origin(_) | OpenError::Anchor(_) => {
+                Self::usage(e)
+            }
             _ => Self::blind(e),
         }
     }

@@ -61,6 +61,16 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     if pulled.new_trust {
         print::note(env, "a newer trust file, signed by the root key in hand, took the place of the one before")?;
     }
+    if let Some((name, kept)) = pulled.left {
+        print::note(
+            env,
+            format_args!(
+                "the registry began a new epoch: what it was as {} is over, and the last it said as that is kept in {}",
+                print::inert(&name),
+                kept.display()
+            ),
+        )?;
+    }
     if !pulled.rules {
         print::note(
             env,

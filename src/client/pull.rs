@@ -23,6 +23,9 @@ const MAX_TRUST: usize = 64 << 10;
 /// A set of 100,000 aliases, or the pins of the largest server.
 const MAX_DOCUMENT: u64 = 32 << 20;
 
+/// Versions of trust files between two pulls: one for each key that changed. More in a row are no change of keys.
+const MAX_TRUST_STEPS: u64 = 64;
+
 /// What a pull did.
 #[derive(Debug)]
 pub struct Pulled {
@@ -34,6 +37,8 @@ pub struct Pulled {
     pub fetched: usize,
     /// Whether a newer trust file took the place of the one in hand.
     pub new_trust: bool,
+    /// The name that the registry had before, and where what it last said under it is kept, if it began a new epoch.
+    pub left: Option<(String, PathBuf)>,
     /// Whether the set's scanner rules are at hand; without them, what no pin covers is blocked.
     pub rules: bool,
     /// Why the trust file that the registry serves was not taken, if it differs and wasn't.
@@ -100,21 +105,16 @@ pub async fn pull(
                 let (has, wanted) = (state.pinset().clone(), pinset.clone());
                 return Err(StateError::OtherSet(directory.to_owned(), has, wanted).into());
             }
-            let (own, given) = (&state.trust().terms().origin, &first.terms().origin);
-            if own != given {
-                return Err(PullError::OtherRegistry { state: own.clone(), trust: given.clone() });
+            let (own, given) = (state.trust().terms(), &first.terms().origin);
+            if own.origin != *given && !own.former.contains(given) {
+                return Err(PullError::OtherRegistry { state: own.origin.clone(), trust: given.clone() });
             }
             state.trust().clone()
         }
         None => first,
     };
-    let (mut new_trust, mut other_trust) = (false, None);
-    match trust.next(&fetch_trust(registry, clock).await?) {
-        Ok(None) => {}
-        Ok(Some(next)) => (trust, new_trust) = (next, true),
-        // Stale, foreign or forged: the one in hand goes on counting.
-        Err(e) => other_trust = Some(e),
-    }
+    let (version, other_trust) = (trust.terms().version, follow(registry, clock, &mut trust).await?);
+    let new_trust = trust.terms().version != version;
     let mut work = Work { registry, clock, pinset, place: &place, state: state.as_ref(), fetched: 0 };
     let (record, set) = work.newest(&trust).await?;
     let ruleset = set.document().ruleset_sha256;
@@ -133,15 +133,60 @@ pub async fn pull(
             keep.extend(rules::parts(&before.document().ruleset_sha256, |id| old.document(id)));
         }
     }
+    // The floor of version and tree is of one epoch; what was last said under the name before is kept as evidence.
+    let left = match state.as_ref().filter(|old| old.trust().terms().epoch != trust.terms().epoch) {
+        Some(old) => {
+            let answer = old.document(&old.record().answer).unwrap_or_default();
+            let terms = old.trust().terms();
+            Some((terms.origin.clone(), place.keep_epoch(terms.epoch, &answer)?))
+        }
+        None => None,
+    };
     place.commit(&record)?;
     Place::prune(directory, &keep);
-    let (before, rules) = (state.map(|state| state.record().seen().version), packs.is_some());
-    Ok(Pulled { set, before, fetched, new_trust, rules, other_trust })
+    let before = state.filter(|_| left.is_none()).map(|state| state.record().seen().version);
+    let rules = packs.is_some();
+    Ok(Pulled { set, before, fetched, new_trust, left, rules, other_trust })
 }
 
 async fn fetch_trust(registry: &Registry, clock: &dyn Clock) -> Result<String, Error> {
     let body = registry.get(clock, &["v1", "trust"], &[], None, MAX_TRUST).await?;
     Ok(body.map(|body| String::from_utf8_lossy(&body.bytes).into_owned()).unwrap_or_default())
+}
+
+/// Brings the trust file in hand up to the newest that it leads to. Where the root changed more than once, the newest isn't
+/// signed by the root in hand, and the versions in between are asked for. What is stale, foreign or forged is not taken, and
+/// said: the one in hand goes on counting.
+async fn follow(registry: &Registry, clock: &dyn Clock, trust: &mut Trust) -> Result<Option<BadTrust>, Error> {
+    let newest = fetch_trust(registry, clock).await?;
+    for _ in 0..MAX_TRUST_STEPS {
+        let refused = match trust.next(&newest) {
+            Ok(next) => {
+                if let Some(next) = next {
+                    *trust = next;
+                }
+                return Ok(None);
+            }
+            Err(refused) => refused,
+        };
+        let offered = Trust::first(&newest).map_or(0, |offered| offered.terms().version);
+        let next = trust.terms().version + 1;
+        if refused != BadTrust::OtherRoot || offered <= next {
+            return Ok(Some(refused));
+        }
+        let version = next.to_string();
+        let between = match registry.get(clock, &["v1", "trust", &version], &[], None, MAX_TRUST).await {
+            Ok(body) => body.map(|body| String::from_utf8_lossy(&body.bytes).into_owned()),
+            Err(Error::Status { .. }) => None,
+            Err(e) => return Err(e),
+        };
+        match between.map(|note| trust.next(&note)) {
+            Some(Ok(Some(between))) => *trust = between,
+            Some(Err(refused)) => return Ok(Some(refused)),
+            Some(Ok(None)) | None => return Ok(Some(refused)),
+        }
+    }
+    Ok(Some(BadTrust::OtherRoot))
 }
 
 fn documents_of(set: &PinSet) -> impl Iterator<Item = Sha256> {
@@ -161,14 +206,16 @@ struct Work<'a> {
 
 impl Work<'_> {
     async fn newest(&mut self, trust: &Trust) -> Result<(Record, PinSet), PullError> {
-        let seen = self.state.map(|state| state.record().seen());
+        // Versions and trees of an epoch before are no measure of this one.
+        let state = self.state.filter(|state| state.trust().terms().epoch == trust.terms().epoch);
+        let seen = state.map(|state| state.record().seen());
         let size = seen.as_ref().map(|seen| seen.checkpoint.size.to_string()).unwrap_or_default();
         let query = if size.is_empty() { vec![] } else { vec![("tree_size", size.as_str())] };
-        let etag = self.state.and_then(|state| state.record().etag.as_deref());
+        let etag = state.and_then(|state| state.record().etag.as_deref());
         let path = ["v1", "pinsets", self.pinset.as_str(), "head"];
         let body = self.registry.get(self.clock, &path, &query, etag, MAX_ANSWER_BYTES).await?;
         let now = self.clock.now();
-        let (answer, bytes, etag) = match (body, self.state) {
+        let (answer, bytes, etag) = match (body, state) {
             (Some(body), _) => {
                 let answer = HeadAnswer::parse(&body.bytes).map_err(|why| self.refused(why, None))?;
                 (answer, body.bytes, body.etag)
@@ -180,7 +227,7 @@ impl Work<'_> {
             }
             (None, None) => return Err(PullError::NoHead),
         };
-        let cached = self.state.is_some_and(|state| *state.answer() == answer);
+        let cached = state.is_some_and(|state| *state.answer() == answer);
         // The consistency proof of a cached answer begins at an older tree; it was checked when it came.
         let since = if cached { None } else { seen.as_ref() };
         let head = verify::head(trust, self.pinset, since, &answer, now);
@@ -223,7 +270,11 @@ impl Work<'_> {
     fn refused(&self, why: Refused, offered: Option<&[u8]>) -> PullError {
         let contradicts = matches!(
             why,
-            Refused::Rollback { .. } | Refused::TwoSets(_) | Refused::ShorterLog { .. } | Refused::Fork(_)
+            Refused::Rollback { .. }
+                | Refused::Leap { .. }
+                | Refused::TwoSets(_)
+                | Refused::ShorterLog { .. }
+                | Refused::Fork(_)
         );
         let accepted = self.state.and_then(|state| state.document(&state.record().answer));
         let evidence = match (contradicts, offered, accepted) {

@@ -4,7 +4,7 @@
 //! state.json    which trust file, head and tree count now; replaced in one step, after everything it names is there
 //! documents/    content by SHA-256: trust file, head answer, set, pins, rules
 //! heads         every head that was ever accepted, one base64 line each, for audits
-//! evidence/     answers that contradict what was seen before
+//! evidence/     answers that contradict what was seen before, and the last one of an epoch that is over
 //! lock          held while a pull is at work
 //! ```
 //!
@@ -241,14 +241,26 @@ impl Place {
         append().map_err(|e| StateError::Io(path.clone(), e))
     }
 
-    /// Keeps an answer that contradicts what was seen before, and what was seen, for whoever convicts the registry.
-    pub(super) fn keep_evidence(&self, offered: &[u8], accepted: &[u8]) -> Result<PathBuf, StateError> {
+    /// Keeps the last answer of an epoch that is over: head, checkpoint and proof under the name before.
+    pub(super) fn keep_epoch(&self, epoch: u64, answer: &[u8]) -> Result<PathBuf, StateError> {
+        let path = self.evidence()?.join(format!("epoch-{epoch}.json"));
+        write_whole(&path, answer)?;
+        Ok(path)
+    }
+
+    fn evidence(&self) -> Result<PathBuf, StateError> {
         let directory = self.at.join("evidence");
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&directory)
             .map_err(|e| StateError::Io(directory.clone(), e))?;
+        Ok(directory)
+    }
+
+    /// Keeps an answer that contradicts what was seen before, and what was seen, for whoever convicts the registry.
+    pub(super) fn keep_evidence(&self, offered: &[u8], accepted: &[u8]) -> Result<PathBuf, StateError> {
+        let directory = self.evidence()?;
         let name = Sha256::of(offered).id();
         write_whole(&directory.join(format!("{name}-accepted.json")), accepted)?;
         let path = directory.join(format!("{name}-offered.json"));

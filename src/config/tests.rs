@@ -20,7 +20,7 @@ fn without_any_setting_it_listens_on_loopback_and_everybody_there_reads() {
     assert_eq!(serve.readers, Readers::Anonymous);
     assert_eq!(serve.registry.heads, Heads { lifetime: Span::hours(1), resign: Span::minutes(15) });
     assert!(matches!(&serve.registry.database, Database::Sqlite(path) if path.ends_with("registry.db")));
-    assert!(serve.registry.anchor.inside_data);
+    assert!(serve.registry.anchor.is_inside_data());
     let url = serve.public_url("127.0.0.1:49152".parse().expect("an address")).expect("loopback");
     assert_eq!((url.as_str(), url.cookie_name(), url.is_https()), ("http://127.0.0.1:49152", "session", false));
 }
@@ -150,9 +150,15 @@ fn proxies_and_the_origin_are_checked() {
 #[test]
 fn an_anchor_elsewhere_is_known_to_be_elsewhere() {
     let flags = Flags { anchor: Some("/var/lib/anchor/countersign".into()), ..Flags::default() };
-    assert!(!serve("", &flags, &[]).expect("usable").registry.anchor.inside_data);
+    assert!(!serve("", &flags, &[]).expect("usable").registry.anchor.is_inside_data());
     let file = serve("anchor = 'deep/anchor'", &Flags::default(), &[]).expect("usable");
-    assert!(file.registry.anchor.inside_data && file.registry.anchor.path.ends_with("deep/anchor"));
+    let Anchor::File { path, inside_data: true } = file.registry.anchor else { panic!("a file in DIR") };
+    assert!(path.ends_with("deep/anchor"));
+    let url = |text: &str| serve(&format!("anchor = '{text}'"), &Flags::default(), &[]);
+    let elsewhere = url("postgres://anchor@other/anchors").expect("usable").registry.anchor;
+    assert!(matches!(&elsewhere, Anchor::Postgres(url) if url.reveal() == "postgres://anchor@other/anchors"));
+    assert!(!elsewhere.is_inside_data());
+    assert_eq!(url("mysql://anchor@other/anchors").expect_err("another kind of database").setting, "anchor");
 }
 
 #[test]

@@ -54,10 +54,18 @@ pub enum BadCheckpoint {
 /// # Errors
 /// [`Unsignable`] unless the key's name is the checkpoint's origin and the size is at most [`MAX_SIZE`].
 pub fn sign_checkpoint(checkpoint: &Checkpoint, log: &Signer) -> Result<String, Unsignable> {
-    if checkpoint.origin != log.name() || checkpoint.size > MAX_SIZE {
+    sign_checkpoint_by(checkpoint, &[log])
+}
+
+/// The same by all of the log's keys that count: two while one takes the other's place.
+///
+/// # Errors
+/// As [`sign_checkpoint`], and for no key at all.
+pub fn sign_checkpoint_by(checkpoint: &Checkpoint, log: &[&Signer]) -> Result<String, Unsignable> {
+    if log.iter().any(|key| checkpoint.origin != key.name()) || checkpoint.size > MAX_SIZE {
         return Err(Unsignable);
     }
-    note::sign(&checkpoint.to_string(), &[log])
+    note::sign(&checkpoint.to_string(), log)
 }
 
 /// The checkpoint in a note, if the log signed it.
@@ -66,14 +74,22 @@ pub fn sign_checkpoint(checkpoint: &Checkpoint, log: &Signer) -> Result<String, 
 /// [`BadCheckpoint`]; [`BadCheckpoint::WrongLog`] goes before the signature's verdict, because "another log" is what a
 /// caller has to be told when a receipt is held against the wrong key.
 pub fn open_checkpoint(note: &str, log: &Verifier) -> Result<Checkpoint, BadCheckpoint> {
-    if let Some(text) = note::unverified_text(note) {
+    open_checkpoint_by(note, std::slice::from_ref(log))
+}
+
+/// The same where the log has several keys: one of them must have signed. All are under the log's one name.
+///
+/// # Errors
+/// As [`open_checkpoint`].
+pub fn open_checkpoint_by(note: &str, log: &[Verifier]) -> Result<Checkpoint, BadCheckpoint> {
+    if let (Some(text), Some(first)) = (note::unverified_text(note), log.first()) {
         let found = text.lines().next().unwrap_or_default();
-        if found != log.name() {
+        if found != first.name() {
             let found = found.chars().take(120).collect();
-            return Err(BadCheckpoint::WrongLog { expected: log.name().to_owned(), found });
+            return Err(BadCheckpoint::WrongLog { expected: first.name().to_owned(), found });
         }
     }
-    Ok(note::open(note, &[log])?.text().parse()?)
+    Ok(note::open(note, &log.iter().collect::<Vec<_>>())?.text().parse()?)
 }
 
 impl fmt::Display for Checkpoint {

@@ -29,7 +29,9 @@ mod proof;
 mod tile;
 pub mod witness;
 
-pub use checkpoint::{BadCheckpoint, Checkpoint, NotACheckpoint, open_checkpoint, sign_checkpoint};
+pub use checkpoint::{
+    BadCheckpoint, Checkpoint, NotACheckpoint, open_checkpoint, open_checkpoint_by, sign_checkpoint, sign_checkpoint_by,
+};
 pub use edge::{Edge, NotAnEdge};
 pub use merkle::{
     Frontier, Hash, MAX_SIZE, NotAFrontier, ProofError, empty_root, leaf_hash, node_hash, verify_consistency,

@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 
 use super::{
-    checkpoint::{BadCheckpoint, Checkpoint, hash, number, open_checkpoint},
+    checkpoint::{BadCheckpoint, Checkpoint, hash, number, open_checkpoint_by},
     merkle::{Hash, MAX_SIZE, ProofError, leaf_hash, verify_inclusion},
     note::{self, Verifier},
 };
@@ -63,7 +63,15 @@ impl Proof {
     /// # Errors
     /// [`BadProof`].
     pub fn verify(&self, leaf: &[u8], log: &Verifier) -> Result<Checkpoint, BadProof> {
-        let checkpoint = open_checkpoint(&self.checkpoint, log)?;
+        self.verify_by(leaf, std::slice::from_ref(log))
+    }
+
+    /// The same where the log has several keys: one of them must have signed the checkpoint.
+    ///
+    /// # Errors
+    /// [`BadProof`].
+    pub fn verify_by(&self, leaf: &[u8], log: &[Verifier]) -> Result<Checkpoint, BadProof> {
+        let checkpoint = open_checkpoint_by(&self.checkpoint, log)?;
         verify_inclusion(self.index, checkpoint.size, &leaf_hash(leaf), &self.hashes, &checkpoint.root)?;
         Ok(checkpoint)
     }

@@ -106,7 +106,7 @@ impl State {
         let (qualified, wire) = joined.map_or((None, None), |(_, qualified, wire)| (Some(qualified), wire));
         Ok(View {
             r#type: ViewType::V1,
-            registry: registry.created.origin.clone(),
+            registry: registry.origin.clone(),
             pinset: case.pinset.clone(),
             candidate: case.id.clone(),
             reasons: case.reasons.clone(),

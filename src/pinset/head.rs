@@ -84,8 +84,16 @@ impl Head {
     /// # Errors
     /// [`NotAHead`].
     pub fn open(envelope: &[u8], keys: &BTreeMap<KeyId, VerifyingKey>) -> Result<Self, NotAHead> {
+        Ok(Self::open_by(envelope, keys)?.0)
+    }
+
+    /// The same, with the keys that signed it: at least one.
+    ///
+    /// # Errors
+    /// [`NotAHead`].
+    pub fn open_by(envelope: &[u8], keys: &BTreeMap<KeyId, VerifyingKey>) -> Result<(Self, Vec<KeyId>), NotAHead> {
         let envelope = dsse::Envelope::parse(envelope)?;
         let checked = envelope.verify(PAYLOAD_TYPE, keys)?;
-        Ok(from_jcs(checked.payload, MAX_BYTES)?)
+        Ok((from_jcs(checked.payload, MAX_BYTES)?, checked.by))
     }
 }

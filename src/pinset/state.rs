@@ -171,7 +171,7 @@ impl State {
     /// Each arm checks everything first and changes something only then, so that a refusal has changed nothing.
     fn event(&mut self, event: &Event, place: Place) -> Result<Effect, FoldError> {
         match event {
-            Event::RegistryCreated(created) => self.registry = Some(Arc::new(Registry::new(created.clone()))),
+            Event::RegistryCreated(created) => self.registry = Some(Arc::new(Registry::new(created))),
             Event::PinsetCreated(set) => {
                 set.policy.clone().checked().map_err(|_| FoldError::Policy)?;
                 if self.sets.contains_key(&set.pinset) {
@@ -187,6 +187,12 @@ impl State {
                 let registry = self.registry.as_mut().ok_or(FoldError::Registry)?;
                 Arc::make_mut(registry).ruleset = rules.ruleset;
                 self.sets.values_mut().for_each(|set| Arc::make_mut(set).touch());
+            }
+            Event::KeyRotated(rotated) => self.registry_mut()?.rotate(rotated, place.at)?,
+            Event::KeyActivated(activated) => self.registry_mut()?.activate(activated.key, place.at)?,
+            Event::EpochStarted(started) => {
+                self.registry_mut()?.start_epoch(started, place.index, place.at)?;
+                self.sets.values_mut().for_each(|set| Arc::make_mut(set).start_epoch());
             }
             Event::ReviewerSet(reviewer) => {
                 let reviewers = Arc::make_mut(&mut self.reviewers);
@@ -264,6 +270,10 @@ impl State {
         }
         set.published(&registry, &evidence, place.at);
         Ok(Effect { published: Some(next), held: Vec::new() })
+    }
+
+    fn registry_mut(&mut self) -> Result<&mut Registry, FoldError> {
+        self.registry.as_mut().map(Arc::make_mut).ok_or(FoldError::Registry)
     }
 
     fn set_mut(&mut self, name: &SetName) -> Result<&mut SetState, FoldError> {

@@ -5,12 +5,14 @@
 //!
 //! ```text
 //! countersign/trust/v1
-//! version 1
+//! version 2
 //! origin pins.example
 //! epoch 1
 //! root pins.example/root+1f2e3d4c+…
-//! log pins.example+5a6b7c8d+…
+//! log pins.example+5a6b7c8d+… until 2026-12-20T00:00:00.000000Z
+//! log pins.example+0c1d2e3f+… from 2026-12-13T00:00:00.000000Z
 //! head <64 hex of the Ed25519 key> from 2026-12-01T00:00:00.000000Z
+//! head <64 hex of the Ed25519 key> from 2026-12-13T00:00:00.000000Z
 //! head-lifetime 3600
 //! clock-skew 300
 //! witness w1 w1.example+c1d2e3f4+…
@@ -19,24 +21,47 @@
 //! quorum any-one
 //! ```
 //!
+//! `log` and `head` may repeat, in the order in which the keys begin to count. A `log` without `from` counts from the
+//! beginning, one without `until` for good. After `epoch` there is a line `continues NAME` for every name that the registry
+//! had in epochs before, oldest first. A person compares the fingerprint (SHA-256 of the root key's SPKI) once; from then
+//! on only what the root in hand signed, with a higher version, takes its place.
+//!
 //! `version` and `epoch` are at least 1; `root` and `log` are note keys ([`crate::log::note`]) of the names
-//! `<origin>/root` and `<origin>`; `head` stands one to eight times; `head-lifetime` is 1 to 604,800 seconds,
+//! `<origin>/root` and `<origin>`; `log` and `head` stand one to eight times each, no key twice, and at every moment from the
+//! first one's time on one counts; `continues` stands at most eight times; `head-lifetime` is 1 to 604,800 seconds,
 //! `clock-skew` 0 to 3,600. What follows is a [`Policy`] of witnesses, with one space between words, without logs, addresses,
 //! comments and empty lines, witnesses first, thresholds as numbers; a file that ends with `clock-skew` asks for no witness. With
 //! a policy a head counts only over a checkpoint whose note carries the cosignatures of its quorum, none dated later than the
 //! reader's clock plus `clock-skew`. Nothing else may stand in it, and no number begins with a zero that isn't all of it. The
 //! whole note has at most 64 KiB, and the root key that it names has signed it.
 //!
-//! A person compares the fingerprint (SHA-256 of the root key's SPKI) once; from then on only what the
-//! root in hand signed, with a higher version, takes its place.
+//! # Changing keys
+//!
+//! A key changes by a new version of this file, published before the key begins to count. Nobody has to act at one
+//! moment; what decides is the time that a head says it was issued, which is bounded by its expiry and the caps:
+//!
+//! - **Heads.** The registry signs with the newest key whose `from` has come, never with one that is yet to come. A gateway
+//!   takes a head by a key if it was issued from the key's `from` on and before the next key's. A head lasts at most
+//!   `head-lifetime`, so a key is of no use to anybody after the next one's `from` and that span, give or take the skew.
+//! - **Log.** Between the next key's `from` and its own `until` the key before signs along: checkpoints then carry both
+//!   signatures, and a gateway that only has the trust file before still verifies them. A gateway asks for a signature by a
+//!   key that counted when the head was issued.
+//! - **Root.** The first file with a new root key is signed by the old one too. A gateway that missed it asks for the
+//!   versions in between, one after the other ([`Trust::next`] of each).
+//! - **Epoch.** A registry whose log can't go on, because its newest copy is lost, goes on under another name: `epoch` one
+//!   or more higher, the names before in `continues`, signed by the same root under those names too. It is the only way in
+//!   which `origin` changes, and `epoch` changes in no other way.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use crate::{
     clock::{Span, Timestamp},
+    event::{HeadTerm, Keys, LogTerm, MAX_KEYS},
     keys::{KeyId, SigningKey, VerifyingKey},
     log::{
+        BadCheckpoint, Checkpoint,
         note::{self, Signer, Verifier},
+        open_checkpoint_by,
         policy::Policy,
     },
 };
@@ -44,8 +69,8 @@ use crate::{
 const HEADER: &str = "countersign/trust/v1";
 /// A handful of keys; what is longer is something else.
 const MAX_BYTES: usize = 64 << 10;
-/// Two overlap during a rotation; more than eight is no rotation.
-const MAX_HEAD_KEYS: usize = 8;
+/// A registry that lost its log eight times has other worries than the length of this list.
+const MAX_FORMER: usize = 8;
 /// A gateway would rest on a stolen head for that long.
 const MAX_LIFETIME_SECONDS: u32 = 7 * 86_400;
 /// Clocks that are further apart than an hour are broken.
@@ -60,11 +85,13 @@ pub struct Terms {
     pub origin: String,
     /// The epoch that heads must have.
     pub epoch: u64,
+    /// The names that the registry had in epochs before, oldest first.
+    pub former: Vec<String>,
     /// The key that signs trust files.
     pub root: VerifyingKey,
-    /// The key that signs the log.
-    pub log: VerifyingKey,
-    /// The keys that sign heads, and from when on.
+    /// The keys that sign the log, in the order in which they begin to count.
+    pub logs: Vec<LogKey>,
+    /// The keys that sign heads, in the order in which they begin to count.
     pub heads: Vec<HeadKey>,
     /// The longest time a head may last.
     pub head_lifetime: Span,
@@ -72,6 +99,17 @@ pub struct Terms {
     pub clock_skew: Span,
     /// Which witnesses must have cosigned a checkpoint.
     pub witnesses: Option<Policy>,
+}
+
+/// A key that signs the log.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LogKey {
+    /// The key.
+    pub key: VerifyingKey,
+    /// The first moment at which it counts; [`Timestamp::EPOCH`] is "from the beginning".
+    pub from: Timestamp,
+    /// The first moment at which it counts no more.
+    pub until: Option<Timestamp>,
 }
 
 /// A key that signs heads.
@@ -110,6 +148,14 @@ pub enum BadTrust {
         /// The origin that was offered.
         found: String,
     },
+    /// Another epoch under the same name, or another name under the same epoch.
+    #[error("the trust file is of epoch {found}, you are in epoch {trusted}: epoch and name change together")]
+    Epoch {
+        /// The epoch in hand.
+        trusted: u64,
+        /// The epoch that was offered.
+        found: u64,
+    },
     /// An older version, or the same with other bytes.
     #[error("the trust file has version {found}, you have version {trusted}")]
     NotNewer {
@@ -121,24 +167,52 @@ pub enum BadTrust {
 }
 
 impl Terms {
-    /// Signs the terms with the root key they name, and with the root key before it where it changed.
+    /// Signs the terms with the root key they name, and with the root key before it where it changed; under the names of
+    /// epochs before too, because that is what gateways of those epochs know.
     ///
     /// # Errors
     /// [`BadTrust::Form`] for terms that no reader would accept.
     pub fn sign(&self, roots: &[&SigningKey]) -> Result<Trust, BadTrust> {
-        let name = root_name(&self.origin);
-        let signers: Result<Vec<Signer>, _> = roots.iter().map(|key| Signer::new(&name, (*key).clone())).collect();
+        let names = || std::iter::once(&self.origin).chain(&self.former).map(|origin| root_name(origin));
+        let signer = |name: &str, key: &SigningKey| Signer::new(name, key.clone());
+        let signers = roots.iter().flat_map(|key| names().map(move |name| signer(&name, key)));
+        let signers: Result<Vec<Signer>, _> = signers.collect();
         let signers = signers.map_err(|e| BadTrust::Form(e.to_string()))?;
         let note = note::sign(&self.text()?, &signers.iter().collect::<Vec<_>>());
         Trust::first(&note.map_err(|e| BadTrust::Form(e.to_string()))?)
     }
 
-    fn text(&self) -> Result<String, BadTrust> {
+    /// The keys as the log repeats them.
+    pub fn keys(&self) -> Keys {
+        let log = |log: &LogKey| LogTerm { key: log.key.id(), from: log.from, until: log.until };
+        let head = |head: &HeadKey| HeadTerm { key: head.key.id(), from: head.from };
+        let (logs, heads) = (self.logs.iter().map(log).collect(), self.heads.iter().map(head).collect());
+        Keys { root: self.root.id(), logs, heads }
+    }
+
+    /// The text that is signed.
+    ///
+    /// # Errors
+    /// [`BadTrust::Form`] if a key can't have the origin's name.
+    pub fn text(&self) -> Result<String, BadTrust> {
         let key = |name: &str, key| Verifier::new(name, key).map_err(|e| BadTrust::Form(e.to_string()));
         let root = key(&root_name(&self.origin), self.root)?;
-        let log = key(&self.origin, self.log)?;
         let (version, origin, epoch) = (self.version, &self.origin, self.epoch);
-        let mut text = format!("{HEADER}\nversion {version}\norigin {origin}\nepoch {epoch}\nroot {root}\nlog {log}\n");
+        let mut text = format!("{HEADER}\nversion {version}\norigin {origin}\nepoch {epoch}\n");
+        for former in &self.former {
+            let _ = writeln!(text, "continues {former}");
+        }
+        let _ = writeln!(text, "root {root}");
+        for log in &self.logs {
+            let _ = write!(text, "log {}", key(origin, log.key)?);
+            if log.from != Timestamp::EPOCH {
+                let _ = write!(text, " from {}", log.from);
+            }
+            if let Some(until) = log.until {
+                let _ = write!(text, " until {until}");
+            }
+            text.push('\n');
+        }
         for head in &self.heads {
             let key = crate::canon::Sha256(*head.key.as_bytes());
             let _ = writeln!(text, "head {key} from {}", head.from);
@@ -151,27 +225,57 @@ impl Terms {
         Ok(text)
     }
 
-    fn parse(text: &str) -> Result<Self, BadTrust> {
+    /// Reads a text that nobody has signed yet.
+    ///
+    /// # Errors
+    /// [`BadTrust::Form`].
+    pub fn parse(text: &str) -> Result<Self, BadTrust> {
         let mut lines = Lines { rest: text.lines().enumerate().peekable() };
         lines.exact(HEADER)?;
         let version = lines.number("version")?;
         let origin = lines.value("origin")?.to_owned();
         let epoch = lines.number("epoch")?;
+        let mut former = Vec::new();
+        while let Some(name) = lines.optional("continues") {
+            former.push(name.to_owned());
+        }
+        if former.len() > MAX_FORMER || former.contains(&origin) || former.iter().any(|name| !is_name(name)) {
+            return Err(BadTrust::Form(format!("at most {MAX_FORMER} names of epochs before, none the present one")));
+        }
         let root = lines.key("root", &root_name(&origin))?;
-        let log = lines.key("log", &origin)?;
-        let mut heads = Vec::new();
+        let (mut logs, mut heads) = (Vec::new(), Vec::new());
+        while let Some(line) = lines.optional("log") {
+            logs.push(LogKey::parse(line, &origin).ok_or_else(|| BadTrust::Form(format!("log {line}")))?);
+        }
         while let Some(line) = lines.optional("head") {
             heads.push(HeadKey::parse(line).ok_or_else(|| BadTrust::Form(format!("head {line}")))?);
-        }
-        if heads.is_empty() || heads.len() > MAX_HEAD_KEYS {
-            return Err(BadTrust::Form(format!("1 to {MAX_HEAD_KEYS} head keys, this has {}", heads.len())));
         }
         let head_lifetime = lines.seconds("head-lifetime", 1..=MAX_LIFETIME_SECONDS)?;
         let clock_skew = lines.seconds("clock-skew", 0..=MAX_SKEW_SECONDS)?;
         let witnesses = lines.witnesses()?;
-        let terms = Self { version, origin, epoch, root, log, heads, head_lifetime, clock_skew, witnesses };
+        let terms = Self { version, origin, epoch, former, root, logs, heads, head_lifetime, clock_skew, witnesses };
+        if !terms.keys().is_sound() {
+            return Err(BadTrust::Form(format!(
+                "1 to {MAX_KEYS} log keys and head keys, each once, in the order of their times, and at every moment one counts"
+            )));
+        }
         // One text for one meaning: whatever is left over, doubled or spelled otherwise shows here.
         if terms.text()? == text { Ok(terms) } else { Err(BadTrust::Form("not in its one spelling".into())) }
+    }
+}
+
+impl LogKey {
+    fn parse(line: &str, origin: &str) -> Option<Self> {
+        let (rest, until) = match line.split_once(" until ") {
+            Some((rest, until)) => (rest, Some(until.parse().ok()?)),
+            None => (line, None),
+        };
+        let (key, from) = match rest.split_once(" from ") {
+            Some((key, from)) => (key, from.parse().ok()?),
+            None => (rest, Timestamp::EPOCH),
+        };
+        let verifier = key.parse::<Verifier>().ok().filter(|key| key.name() == origin)?;
+        Some(Self { key: *verifier.key(), from, until })
     }
 }
 
@@ -204,14 +308,14 @@ impl Trust {
     ///
     /// # Errors
     /// [`BadTrust`]: it must be of the same registry, signed by the root in hand (and by its own, where that changed),
-    /// and newer.
+    /// and newer; of the same epoch under the same name, or of a later one that continues this name.
     pub fn next(&self, note: &str) -> Result<Option<Self>, BadTrust> {
         if note == self.note {
             return Ok(None);
         }
         let next = Self::first(note)?;
         let (trusted, found) = (&self.terms, &next.terms);
-        if trusted.origin != found.origin {
+        if trusted.origin != found.origin && !found.former.contains(&trusted.origin) {
             let (trusted, found) = (trusted.origin.clone(), found.origin.clone());
             return Err(BadTrust::OtherOrigin { trusted, found });
         }
@@ -220,6 +324,9 @@ impl Trust {
         }
         if found.version <= trusted.version {
             return Err(BadTrust::NotNewer { trusted: trusted.version, found: found.version });
+        }
+        if (trusted.origin == found.origin) != (trusted.epoch == found.epoch) || found.epoch < trusted.epoch {
+            return Err(BadTrust::Epoch { trusted: trusted.epoch, found: found.epoch });
         }
         Ok(Some(next))
     }
@@ -239,18 +346,60 @@ impl Trust {
         self.terms.root.id()
     }
 
-    /// The log's key under its name.
+    /// Every key of the log under its name, whether it counts yet, still or no more: for checkpoints of any time.
     ///
     /// # Errors
     /// Never for a trust file that was read; the name was checked then.
-    pub fn log(&self) -> Result<Verifier, note::NotAKey> {
-        Verifier::new(&self.terms.origin, self.terms.log)
+    pub fn logs(&self) -> Result<Vec<Verifier>, note::NotAKey> {
+        self.terms.logs.iter().map(|log| Verifier::new(&self.terms.origin, log.key)).collect()
     }
 
-    /// The keys whose heads count at `now`.
-    pub fn head_keys(&self, now: Timestamp) -> BTreeMap<KeyId, VerifyingKey> {
-        let active = self.terms.heads.iter().filter(|head| head.from <= now + self.terms.clock_skew);
-        active.map(|head| (head.key.id(), head.key)).collect()
+    /// The checkpoint in a note that one of the log's keys signed, whether it counts yet, still or no more.
+    ///
+    /// # Errors
+    /// [`BadCheckpoint`].
+    pub fn open(&self, note: &str) -> Result<Checkpoint, BadCheckpoint> {
+        self.open_as(&self.terms.origin, note)
+    }
+
+    /// The same under any name that the log ever had: of one that goes on under another name the first checkpoints are
+    /// signed by the name before.
+    ///
+    /// # Errors
+    /// [`BadCheckpoint`], about the present name.
+    pub fn open_ever(&self, note: &str) -> Result<Checkpoint, BadCheckpoint> {
+        let present = self.open(note);
+        let mut before = self.terms.former.iter().filter_map(|origin| self.open_as(origin, note).ok());
+        present.or_else(|e| before.next().ok_or(e))
+    }
+
+    fn open_as(&self, origin: &str, note: &str) -> Result<Checkpoint, BadCheckpoint> {
+        let logs = self.terms.logs.iter().filter_map(|log| Verifier::new(origin, log.key).ok());
+        let logs: Vec<Verifier> = logs.collect();
+        open_checkpoint_by(note, &logs)
+    }
+
+    /// The keys of the log that may vouch for a head issued at `issued`.
+    ///
+    /// # Errors
+    /// As [`Trust::logs`].
+    pub fn logs_at(&self, issued: Timestamp) -> Result<Vec<Verifier>, note::NotAKey> {
+        let (terms, skew) = (&self.terms, self.terms.clock_skew);
+        let counts = |log: &&LogKey| log.from <= issued + skew && log.until.is_none_or(|until| issued < until + skew);
+        terms.logs.iter().filter(counts).map(|log| Verifier::new(&terms.origin, log.key)).collect()
+    }
+
+    /// Every key that signs heads, whether it counts yet, still or no more.
+    pub fn heads(&self) -> BTreeMap<KeyId, VerifyingKey> {
+        self.terms.heads.iter().map(|head| (head.key.id(), head.key)).collect()
+    }
+
+    /// The keys that may sign a head issued at `issued`: from a key's time on until the next one's.
+    pub fn head_keys(&self, issued: Timestamp) -> BTreeMap<KeyId, VerifyingKey> {
+        let (heads, skew) = (&self.terms.heads, self.terms.clock_skew);
+        let ended = |i: usize| heads.get(i + 1).is_some_and(|next| issued >= next.from + skew);
+        let counts = heads.iter().enumerate().filter(|(i, head)| head.from <= issued + skew && !ended(*i));
+        counts.map(|(_, head)| (head.key.id(), head.key)).collect()
     }
 }
 
@@ -263,6 +412,11 @@ fn signed_by(note: &str, origin: &str, root: VerifyingKey) -> Option<String> {
 /// The name by which root keys sign notes.
 fn root_name(origin: &str) -> String {
     format!("{origin}/root")
+}
+
+/// Whether a note's keys can have this name.
+fn is_name(origin: &str) -> bool {
+    !origin.is_empty() && origin.len() <= note::MAX_NAME && !origin.contains(|c: char| c.is_whitespace() || c == '+')
 }
 
 /// Reads `word value` lines in a fixed order.
@@ -323,13 +477,23 @@ mod tests {
         SigningKey::from_seed(&[n; 32])
     }
 
+    fn log_key(n: u8, from: u32, until: Option<u32>) -> LogKey {
+        let at = |hours| Timestamp::EPOCH + Span::hours(hours);
+        LogKey { key: key(n).verifying(), from: at(from), until: until.map(at) }
+    }
+
+    fn head_key(n: u8, from: u32) -> HeadKey {
+        HeadKey { key: key(n).verifying(), from: Timestamp::EPOCH + Span::hours(from) }
+    }
+
     fn terms(version: u64, root: u8) -> Terms {
         Terms {
             version,
             origin: "pins.example".into(),
             epoch: 1,
             root: key(root).verifying(),
-            log: key(2).verifying(),
+            former: vec![],
+            logs: vec![log_key(2, 0, None)],
             heads: vec![HeadKey { key: key(3).verifying(), from: Timestamp::EPOCH }],
             head_lifetime: Span::hours(1),
             clock_skew: Span::minutes(5),
@@ -446,7 +610,10 @@ mod tests {
         }
         for (terms, what) in [
             (Terms { heads: vec![], ..terms(1, 1) }, "no head key"),
-            (Terms { heads: vec![terms(1, 1).heads[0].clone(); 9], ..terms(1, 1) }, "nine head keys"),
+            (Terms { heads: (0..9).map(|n| head_key(n + 10, n.into())).collect(), ..terms(1, 1) }, "nine head keys"),
+            (Terms { heads: vec![head_key(3, 1), head_key(3, 2)], ..terms(1, 1) }, "a key twice"),
+            (Terms { logs: vec![], ..terms(1, 1) }, "no log key"),
+            (Terms { former: vec!["pins.example".into()], ..terms(1, 1) }, "continues itself"),
             (Terms { head_lifetime: Span::days(8), ..terms(1, 1) }, "a head that lasts too long"),
             (Terms { head_lifetime: Span::ZERO, ..terms(1, 1) }, "a head that never lasts"),
             (Terms { clock_skew: Span::seconds(3_601), ..terms(1, 1) }, "clocks too far apart"),
@@ -457,12 +624,93 @@ mod tests {
     }
 
     #[test]
-    fn a_head_key_counts_from_its_time_on() {
-        let from = Timestamp::EPOCH + Span::hours(1);
-        let later = HeadKey { key: key(4).verifying(), from };
-        let terms = Terms { heads: vec![terms(1, 1).heads[0].clone(), later], ..terms(1, 1) };
+    fn a_log_line_without_a_time_counts_from_the_beginning() {
+        let note = signed(&terms(1, 1), &[1]);
+        let line = note.lines().find(|line| line.starts_with("log ")).expect("is there");
+        assert_eq!(line.split(' ').count(), 2, "as the first trust files had it: {line}");
+        let terms = Terms { logs: vec![log_key(2, 0, Some(9)), log_key(4, 5, None)], ..terms(2, 1) };
+        let note = signed(&terms, &[1]);
+        let lines: Vec<&str> = note.lines().filter(|line| line.starts_with("log ")).collect();
+        assert!(lines[0].ends_with(" until 1970-01-01T09:00:00.000000Z"), "{lines:?}");
+        assert!(lines[1].ends_with(" from 1970-01-01T05:00:00.000000Z"), "{lines:?}");
+        assert_eq!(Trust::first(&note).expect("reads").terms(), &terms);
+        for (bad, what) in [
+            (note.replace(" until 1970-01-01T09", " until 1970-01-01T04"), "a gap"),
+            (note.replace(" from 1970-01-01T05", " from 1970-01-01T00"), "two from the beginning"),
+            (note.replace(" until 1970-01-01T09:00:00.000000Z", ""), "an end that is left out"),
+        ] {
+            assert!(matches!(Trust::first(&bad), Err(BadTrust::Form(_))), "{what}");
+        }
+    }
+
+    #[test]
+    fn a_key_counts_from_its_time_on_until_the_next_ones() {
+        let logs = vec![log_key(2, 0, Some(9)), log_key(4, 5, None)];
+        let terms = Terms { logs, heads: vec![head_key(3, 1), head_key(5, 5)], ..terms(1, 1) };
         let trust = terms.sign(&[&key(1)]).expect("signs");
-        assert_eq!(trust.head_keys(from.minus(Span::seconds(301))).len(), 1);
-        assert_eq!(trust.head_keys(from.minus(Span::seconds(300))).len(), 2);
+        let (hour, skew, tick) = (Span::hours(1), Span::minutes(5), Span::micros(1));
+        let at = |hours| Timestamp::EPOCH + Span::hours(hours);
+        let head = |n: u8| key(n).verifying().id();
+        let rows: [(&str, Timestamp, &[u8], &[u8]); 7] = [
+            ("before any head key", (at(0) + hour).minus(skew).minus(tick), &[], &[2]),
+            ("the first, by a clock that is early", (at(0) + hour).minus(skew), &[3], &[2]),
+            ("before the second ones", at(5).minus(skew).minus(tick), &[3], &[2]),
+            ("clocks differ", at(5), &[3, 5], &[2, 4]),
+            ("the second head key alone, both log keys", at(5) + skew, &[5], &[2, 4]),
+            ("before the first log key ends", (at(9) + skew).minus(tick), &[5], &[2, 4]),
+            ("the second ones alone", at(9) + skew, &[5], &[4]),
+        ];
+        for (what, issued, heads, logs) in rows {
+            let mut heads: Vec<KeyId> = heads.iter().map(|n| head(*n)).collect();
+            heads.sort_unstable();
+            assert_eq!(trust.head_keys(issued).into_keys().collect::<Vec<_>>(), heads, "{what}");
+            let counting = trust.logs_at(issued).expect("names").iter().map(|log| *log.key()).collect::<Vec<_>>();
+            assert_eq!(counting, logs.iter().map(|n| key(*n).verifying()).collect::<Vec<_>>(), "{what}");
+        }
+    }
+
+    #[test]
+    fn epoch_and_name_change_together_under_one_root() {
+        let trust = Trust::first(&signed(&terms(2, 1), &[1])).expect("reads");
+        let second = |former: &[&str], epoch| Terms {
+            origin: "pins.example/2".into(),
+            former: former.iter().map(ToString::to_string).collect(),
+            epoch,
+            ..terms(3, 1)
+        };
+        let rows = [
+            ("another name that continues this one", second(&["pins.example"], 2), &[1][..], Ok(3)),
+            ("two epochs later", second(&["pins.example", "pins.example/1b"], 3), &[1], Ok(3)),
+            (
+                "another name that continues nothing",
+                second(&[], 2),
+                &[1],
+                Err(BadTrust::OtherOrigin { trusted: "pins.example".into(), found: "pins.example/2".into() }),
+            ),
+            (
+                "another name, the same epoch",
+                second(&["pins.example"], 1),
+                &[1],
+                Err(BadTrust::Epoch { trusted: 1, found: 1 }),
+            ),
+            (
+                "another epoch, the same name",
+                Terms { epoch: 2, ..terms(3, 1) },
+                &[1],
+                Err(BadTrust::Epoch { trusted: 1, found: 2 }),
+            ),
+            (
+                "another root",
+                Terms { root: key(9).verifying(), ..second(&["pins.example"], 2) },
+                &[9],
+                Err(BadTrust::OtherRoot),
+            ),
+        ];
+        for (what, terms, roots, expected) in rows {
+            let next = trust.next(&signed(&terms, roots)).map(|next| next.map_or(0, |next| next.terms().version));
+            assert_eq!(next, expected, "{what}");
+        }
+        let later = Trust::first(&signed(&second(&["pins.example"], 2), &[1])).expect("reads");
+        assert!(later.next(&signed(&terms(4, 1), &[1])).is_err(), "there is no way back");
     }
 }

@@ -54,6 +54,10 @@ pub const MAX_ANSWER_BYTES: usize = 256 << 10;
 /// As many hashes as a size has bits, twice.
 const MAX_CONSISTENCY: usize = 128;
 
+/// Versions between two pulls: one a second for twelve days. A thief of both keys could else name the highest version there
+/// is and lock out every honest one after it; from a step within this the registry comes back by a new epoch.
+const MAX_STEP: u64 = 1 << 20;
+
 /// What `GET /v1/pinsets/{set}/head` answers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HeadAnswer {
@@ -112,6 +116,20 @@ pub enum Refused {
     /// The head was issued in the future or lasts longer than the trust file allows.
     #[error("the head's times are outside the trust file's caps")]
     Times,
+    /// The key that signed it didn't count at the time it says it was issued.
+    #[error("the head was issued at {issued}, when the key that signed it did not count")]
+    KeyTime {
+        /// What the head says.
+        issued: Timestamp,
+    },
+    /// The version grew by more than it can have grown.
+    #[error("the registry leapt from version {seen} to version {offered}, further than its log can have grown")]
+    Leap {
+        /// The version in hand.
+        seen: u64,
+        /// The version that was offered.
+        offered: u64,
+    },
     /// The head has run out.
     #[error("the head expired at {0}")]
     Expired(Timestamp),
@@ -230,7 +248,7 @@ pub fn head(
     now: Timestamp,
 ) -> Result<CheckedHead, Refused> {
     let terms = trust.terms();
-    let head = Head::open(&answer.head, &trust.head_keys(now))?;
+    let (head, by) = Head::open_by(&answer.head, &trust.heads())?;
     let expected = format!("{} of {}, epoch {}", set, terms.origin, terms.epoch);
     let found = format!("{} of {}, epoch {}", head.name, head.registry, head.epoch);
     if expected != found {
@@ -240,6 +258,10 @@ pub fn head(
     if head.issued > now + terms.clock_skew || head.expires <= head.issued || lasts > terms.head_lifetime {
         return Err(Refused::Times);
     }
+    let counting = trust.head_keys(head.issued);
+    if !by.iter().any(|key| counting.contains_key(key)) {
+        return Err(Refused::KeyTime { issued: head.issued });
+    }
     if let Some(seen) = seen {
         if head.version < seen.version {
             return Err(Refused::Rollback { seen: seen.version, offered: head.version });
@@ -248,8 +270,8 @@ pub fn head(
             return Err(Refused::TwoSets(head.version));
         }
     }
-    let log = trust.log().map_err(|e| Refused::Form(e.to_string()))?;
-    let checkpoint = answer.proof.verify(&answer.leaf, &log)?;
+    let logs = trust.logs_at(head.issued).map_err(|e| Refused::Form(e.to_string()))?;
+    let checkpoint = answer.proof.verify_by(&answer.leaf, &logs)?;
     if (checkpoint.size, checkpoint.root) != (head.checkpoint_size, head.checkpoint_root) {
         return Err(Refused::OtherCheckpoint);
     }
@@ -260,6 +282,12 @@ pub fn head(
         }
         verify_consistency(seen.size, &seen.root, checkpoint.size, &checkpoint.root, &answer.consistency)
             .map_err(Refused::Fork)?;
+    }
+    // Each version has a leaf of its own, so versions can't grow faster than the log does.
+    let (version, size, most) = seen.map_or((0, 0, u64::MAX), |seen| (seen.version, seen.checkpoint.size, MAX_STEP));
+    let (step, leaves) = (head.version.saturating_sub(version), checkpoint.size.saturating_sub(size));
+    if step > leaves.min(most) {
+        return Err(Refused::Leap { seen: version, offered: head.version });
     }
     let leaf = Leaf::parse(&answer.leaf)?;
     match leaf.event() {

@@ -1,25 +1,36 @@
-//! The anchor: a file with the highest checkpoint that was served, by which a restored old database is known.
+//! The anchor: the highest checkpoint that was served, by which a restored old database is known.
 //!
+//! A file, for the processes of one machine, or a row in a PostgreSQL database that isn't the registry's, for replicas.
 //! Trusted as far as whoever restores the database doesn't restore it too. It moves on after a commit and before anything
-//! of that commit is served: after a crash between the two the database is ahead, which is no fault. Several processes
-//! of one machine may share it; a lock beside it keeps it from moving back.
+//! of that commit is served: after a crash between the two the database is ahead, which is no fault. Many may move it;
+//! each says what it found there, and looks again if that has changed, so it never moves back.
 
 use std::{fs, io, path::PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::durable;
+use super::{
+    durable,
+    keyring::KeyKind,
+    logs::{Held, Logs},
+};
 use crate::{
     canon::Sha256,
-    log::{Checkpoint, note::Verifier, open_checkpoint},
+    config,
+    keys::KeyId,
+    log::Checkpoint,
+    store::{AnchorError, AnchorTable, Reader, StoreError},
 };
 
-/// The anchor's file.
+/// Where the checkpoint is kept.
 #[derive(Clone, Debug)]
-pub(super) struct Anchor {
-    path: PathBuf,
-    log: Verifier,
+pub(super) enum Anchor {
+    File(PathBuf),
+    Row(AnchorTable, String),
 }
+
+/// Every replica may be first once; more often than this nobody can be.
+const TRIES: usize = 64;
 
 /// Why a registry must not append: whatever it signed might contradict what it signed before.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -29,7 +40,8 @@ pub enum ReadOnly {
     NoAnchor,
     /// The database is older than what was served.
     #[error(
-        "the database ends at {size}, but a checkpoint of {anchored} was served: this is an old copy. Restore the newest one"
+        "the database ends at {size}, but a checkpoint of {anchored} was served: this is an old copy. Restore the newest \
+         one; if there is none, see Recovery in the README"
     )]
     Behind {
         /// The log's size.
@@ -43,49 +55,137 @@ pub enum ReadOnly {
     /// The log's rows contradict each other.
     #[error("the log is damaged: {0}")]
     Damaged(String),
+    /// A key that signs now isn't here.
+    #[error(
+        "the {kind} key {id} signs now, and is not in the directory of keys: put its file there; a new one would make \
+         this another registry"
+    )]
+    NoKey {
+        /// What it signs.
+        kind: KeyKind,
+        /// Which.
+        id: KeyId,
+    },
     /// The anchor can't be read or written.
     #[error("the anchor can't be used: {0}")]
     Unusable(String),
 }
 
 impl Anchor {
-    pub(super) const fn new(path: PathBuf, log: Verifier) -> Self {
-        Self { path, log }
+    /// `registry` names its row: the log's first name, which stays.
+    pub(super) async fn at(settings: &config::Anchor, registry: &str, database: &Reader) -> Result<Self, StoreError> {
+        Ok(match settings {
+            config::Anchor::File { path, .. } => Self::File(path.clone()),
+            config::Anchor::Postgres(url) => {
+                Self::Row(AnchorTable::at(url, database.identity().await?)?, registry.to_owned())
+            }
+        })
     }
 
-    /// The checkpoint in the file.
-    pub(super) fn read(&self) -> Result<Option<Checkpoint>, ReadOnly> {
-        match fs::read_to_string(&self.path) {
-            Ok(note) => open_checkpoint(&note, &self.log).map(Some).map_err(|e| ReadOnly::Unusable(e.to_string())),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(ReadOnly::Unusable(e.to_string())),
+    /// The note that is held.
+    pub(super) async fn read(&self) -> Result<Option<String>, ReadOnly> {
+        match self {
+            Self::File(path) => {
+                let path = path.clone();
+                blocking(move || file::read(&path)).await
+            }
+            Self::Row(table, registry) => Ok(table.read(registry).await?),
         }
     }
 
     /// Moves the anchor on to a checkpoint, unless it is further already.
-    pub(super) fn advance(&self, checkpoint: &Checkpoint, note: &str) -> Result<(), ReadOnly> {
-        let unusable = |e: io::Error| ReadOnly::Unusable(e.to_string());
-        let _lock = self.lock().map_err(unusable)?;
-        match self.read()? {
-            Some(held) if held.size > checkpoint.size => Ok(()),
-            Some(held) if held.size == checkpoint.size && held.root != checkpoint.root => {
-                Err(ReadOnly::Fork(held.size))
+    pub(super) async fn advance(&self, checkpoint: &Checkpoint, note: &str, logs: &Logs) -> Result<(), ReadOnly> {
+        for _ in 0..TRIES {
+            let held = self.read().await?;
+            match held.as_deref().map(|held| logs.held(held)).transpose()? {
+                Some(Held::Checkpoint(held)) if held.size > checkpoint.size => return Ok(()),
+                Some(Held::Checkpoint(held)) if held.size == checkpoint.size => {
+                    return if held.root == checkpoint.root { Ok(()) } else { Err(ReadOnly::Fork(held.size)) };
+                }
+                Some(Held::Checkpoint(_) | Held::LeftBehind) | None => {}
             }
-            Some(held) if held.size == checkpoint.size => Ok(()),
-            _ => durable::replace(&self.path, note.as_bytes()).map_err(unusable),
+            if self.swap(held, note, checkpoint.size).await? {
+                return Ok(());
+            }
+        }
+        Err(ReadOnly::Unusable("others keep moving it".to_owned()))
+    }
+
+    /// The first checkpoint of a registry, unless another process was first.
+    pub(super) async fn begin(&self, note: &str) -> Result<(), ReadOnly> {
+        self.swap(None, note, 0).await.map(|_| ())
+    }
+
+    /// Puts a checkpoint there whatever was there: one that convicts this registry, so that a restart finds it, or one that
+    /// an operator adopts.
+    pub(super) async fn set(&self, note: &str, size: u64) -> Result<(), ReadOnly> {
+        match self {
+            Self::File(path) => {
+                let (path, note) = (path.clone(), note.to_owned());
+                blocking(move || file::set(&path, &note)).await
+            }
+            Self::Row(table, registry) => Ok(table.set(registry, note, size).await?),
         }
     }
 
-    /// Puts a checkpoint in the file whatever was in it: one that convicts this registry, so that a restart finds it, or
-    /// one that an operator adopts.
-    pub(super) fn set(&self, note: &str) -> io::Result<()> {
-        let _lock = self.lock()?;
-        durable::replace(&self.path, note.as_bytes())
+    async fn swap(&self, held: Option<String>, note: &str, size: u64) -> Result<bool, ReadOnly> {
+        match self {
+            Self::File(path) => {
+                let (path, note) = (path.clone(), note.to_owned());
+                blocking(move || file::swap(&path, held.as_deref(), &note)).await
+            }
+            Self::Row(table, registry) => Ok(table.swap(registry, held.as_deref(), note, size).await?),
+        }
+    }
+
+    pub(super) async fn close(&self) {
+        if let Self::Row(table, _) = self {
+            table.close().await;
+        }
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, ReadOnly> {
+    let done = tokio::task::spawn_blocking(work).await.map_err(|e| ReadOnly::Unusable(e.to_string()))?;
+    done.map_err(|e| ReadOnly::Unusable(e.to_string()))
+}
+
+impl From<AnchorError> for ReadOnly {
+    fn from(e: AnchorError) -> Self {
+        Self::Unusable(e.to_string())
+    }
+}
+
+/// The anchor's file, with a lock beside it.
+mod file {
+    use std::path::Path;
+
+    use super::{FlockOperation, durable, flock, fs, io};
+
+    pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
+        match fs::read_to_string(path) {
+            Ok(note) => Ok(Some(note)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    pub(super) fn swap(path: &Path, held: Option<&str>, note: &str) -> io::Result<bool> {
+        let _lock = lock(path)?;
+        if read(path)?.as_deref() != held {
+            return Ok(false);
+        }
+        durable::replace(path, note.as_bytes()).map(|()| true)
+    }
+
+    pub(super) fn set(path: &Path, note: &str) -> io::Result<()> {
+        let _lock = lock(path)?;
+        durable::replace(path, note.as_bytes())
     }
 
     /// Held until it is dropped.
-    fn lock(&self) -> io::Result<fs::File> {
-        let mut path = self.path.clone().into_os_string();
+    fn lock(path: &Path) -> io::Result<fs::File> {
+        let mut path = path.as_os_str().to_owned();
         path.push(".lock");
         let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
         flock(&file, FlockOperation::LockExclusive)?;
@@ -117,25 +217,6 @@ mod tests {
         let checkpoint = Checkpoint { origin: "pins.example".to_owned(), size, root: Sha256::of(root.as_bytes()) };
         let note = sign_checkpoint(&checkpoint, &signer).expect("signs");
         (checkpoint, note)
-    }
-
-    #[test]
-    fn the_anchor_moves_on_and_never_back() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let log = Verifier::new("pins.example", SigningKey::from_seed(&[1; 32]).verifying()).expect("a verifier");
-        let anchor = Anchor::new(dir.path().join("anchor"), log);
-        let size = || anchor.read().map(|held| held.map(|held| held.size));
-        let advance = |(checkpoint, note): (Checkpoint, String)| anchor.advance(&checkpoint, &note);
-        assert_eq!(size(), Ok(None));
-        assert_eq!(advance(checkpoint(7, "seven")), Ok(()));
-        assert_eq!(advance(checkpoint(5, "five")), Ok(()));
-        assert_eq!(size(), Ok(Some(7)));
-        assert_eq!(advance(checkpoint(7, "seven")), Ok(()));
-        assert_eq!(advance(checkpoint(7, "another")), Err(ReadOnly::Fork(7)));
-        anchor.set(&checkpoint(5, "five").1).expect("set");
-        assert_eq!(size(), Ok(Some(5)));
-        fs::write(dir.path().join("anchor"), checkpoint(9, "nine").1.replace('9', "8")).expect("written");
-        assert!(matches!(size(), Err(ReadOnly::Unusable(_))), "an anchor that the log didn't sign");
     }
 
     #[test]

@@ -1,13 +1,8 @@
 //! Anybody may show this registry a checkpoint that it signed. If its database can't answer for it, the database is an
 //! old copy or a fork, and nothing more is signed.
 
-use std::sync::Arc;
-
 use super::{App, ReadOnly, anchor, proofs};
-use crate::{
-    log::{BadCheckpoint, open_checkpoint},
-    store::StoreError,
-};
+use crate::{log::BadCheckpoint, store::StoreError};
 
 /// A checkpoint was shown that says nothing about this registry.
 #[derive(Debug, thiserror::Error)]
@@ -27,17 +22,15 @@ impl App {
     /// # Errors
     /// [`ChallengeError`] if it says nothing about this log.
     pub async fn challenge(&self, note: &str) -> Result<Option<ReadOnly>, ChallengeError> {
-        let shown = open_checkpoint(note, &self.core.signers.log_verifier)?;
+        let shown = self.moment().logs.open(note)?;
         // On a fresh connection: another replica may have signed it a moment ago.
         let mut conn = self.reader().snapshot().await?;
         let size = conn.log_head().await?.size;
         let root = proofs::root_at(&mut conn, shown.size).await?;
         let Err(reason) = anchor::compare(Some(&shown), size, root) else { return Ok(None) };
         let reason = self.core.stop_appending(reason);
-        let (core, note) = (Arc::clone(&self.core), note.to_owned());
-        let kept = tokio::task::spawn_blocking(move || core.anchor.set(&note)).await;
-        if !matches!(kept, Ok(Ok(()))) {
-            tracing::error!("the checkpoint that convicts this database could not be kept: a restart forgets it");
+        if let Err(error) = self.core.anchor.set(note, shown.size).await {
+            tracing::error!(%error, "the checkpoint that convicts this database could not be kept: a restart forgets it");
         }
         Ok(Some(reason))
     }
@@ -52,12 +45,7 @@ impl App {
             Some(ReadOnly::NoAnchor) => {}
             Some(other) => return Err(other),
         }
-        let (core, note) = (Arc::clone(&self.core), self.moment().note.to_string());
-        let kept = tokio::task::spawn_blocking(move || core.anchor.set(&note)).await;
-        match kept {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(e)) => Err(ReadOnly::Unusable(e.to_string())),
-            Err(e) => Err(ReadOnly::Unusable(e.to_string())),
-        }
+        let moment = self.moment();
+        self.core.anchor.set(&moment.note, moment.checkpoint.size).await
     }
 }

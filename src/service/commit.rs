@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Core, Moment, ReadOnly,
+    logs::Logs,
     moment::Heads as Rows,
     proofs,
     queue::{Ran, Waiting},
@@ -14,7 +15,7 @@ use super::{
 };
 use crate::{
     clock::Span,
-    config::Heads,
+    config::{self, Heads},
     log::{Checkpoint, Edge, leaf_hash},
     store::{Content, Head, LogHead, Round, SetVersion, StoreError, WriteTx},
 };
@@ -38,6 +39,7 @@ pub(super) enum Failure {
 /// What a batch comes to, before it is committed.
 pub(super) struct Sealed {
     edge: Edge,
+    logs: Arc<Logs>,
     checkpoint: Checkpoint,
     note: String,
     heads: Rows,
@@ -59,7 +61,7 @@ pub(super) async fn batch(core: &Core, jobs: &mut [Box<dyn Waiting>]) -> Result<
         return Ok(core.moment());
     }
     let access = work.access;
-    let sealed = seal(&core.signers, core.heads, &core.gate(), &mut work, &tip.edge).await;
+    let sealed = seal(&core.signers, core.heads, core.witnesses.configured(), &mut work, &tip).await;
     let sealed = sealed.map_err(|lost| core.lost(lost))?;
     finish(core, work, &mut tip, sealed).await?;
     if access {
@@ -107,10 +109,10 @@ pub(super) async fn begin_round(core: &Core, due: impl Fn(&Round, u64) -> bool) 
 /// witness quorum already is released, the others wait.
 async fn sign_anew(core: &Core, mut work: Work, tip: &Tip, heads: &[Head]) -> Result<(), Failure> {
     let (size, root) = (tip.edge.size(), tip.edge.root());
-    let checkpoint = Checkpoint { origin: core.origin().to_owned(), size, root };
+    let checkpoint = Checkpoint { origin: core.origin(&work.state)?, size, root };
     let missing = || core.lost(ReadOnly::Damaged(format!("the checkpoint of size {size} is missing")).into());
     let note = work.tx.checkpoint(size).await?.ok_or_else(missing)?;
-    let gate = core.gate();
+    let gate = core.gate(tip);
     let cosigned = proofs::note_at(&mut work.tx, size).await?.is_some_and(|note| gate.passes(&note, core.clock.now()));
     for head in heads {
         let signed = core.signers.head(&work.state, &head.pinset, &checkpoint, core.clock.now(), core.heads);
@@ -119,7 +121,7 @@ async fn sign_anew(core: &Core, mut work: Work, tip: &Tip, heads: &[Head]) -> Re
     }
     let rows = Rows::read(&mut work.tx, &gate).await?;
     work.tx.commit().await?;
-    let moment = core.moment().next(tip.state.clone(), checkpoint, note, rows);
+    let moment = core.moment().next(tip, (checkpoint, note), rows);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
     Ok(())
 }
@@ -131,10 +133,10 @@ async fn put_head(tx: &mut WriteTx, head: &Head, release: bool) -> Result<(), St
 }
 
 /// Takes the head row and whatever others have appended since.
-async fn begin(core: &Core, tip: &mut Tip) -> Result<Work, Failure> {
+pub(super) async fn begin(core: &Core, tip: &mut Tip) -> Result<Work, Failure> {
     let mut tx = core.writer.begin().await?;
     let head = tx.take_head().await?;
-    if let Err(lost) = tip.catch_up(&mut tx, &head, &core.signers.log_verifier, false).await {
+    if let Err(lost) = tip.catch_up(&mut tx, &head, false).await {
         return Err(core.lost(lost));
     }
     Ok(Work::new(tx, tip.state.clone(), core.clock.now(), Arc::clone(&core.rng)))
@@ -145,9 +147,9 @@ async fn begin(core: &Core, tip: &mut Tip) -> Result<Work, Failure> {
 pub(super) async fn seal(
     signers: &Signers,
     lifetimes: Heads,
-    gate: &Gate,
+    witnesses: Option<&config::Witnesses>,
     work: &mut Work,
-    edge: &Edge,
+    tip: &Tip,
 ) -> Result<Option<Sealed>, Lost> {
     work.publish().map_err(|e| ReadOnly::Damaged(format!("no next version follows from the log: {e}")))?;
     for row in std::mem::take(&mut work.audit) {
@@ -166,7 +168,7 @@ pub(super) async fn seal(
     if stored != work.leaves {
         return Err(ReadOnly::Damaged("the database returns other leaves than were written".to_owned()).into());
     }
-    let mut edge = edge.clone();
+    let mut edge = tip.edge.clone();
     stored.iter().for_each(|leaf| edge.append(leaf_hash(leaf)));
     let tiles: Vec<_> = edge.tiles().collect();
     for (tile, bytes) in tiles {
@@ -174,23 +176,32 @@ pub(super) async fn seal(
     }
     edge.settle();
     let (size, root, now) = (edge.size(), edge.root(), work.now());
-    work.tx.put_log_head(&LogHead { size, last_at: work.at().minus(Span::micros(1)), root }).await?;
-    let checkpoint = Checkpoint { origin: signers.log_verifier.name().to_owned(), size, root };
+    let last_at = work.at().minus(Span::micros(1));
+    work.tx.put_log_head(&LogHead { size, last_at, root }).await?;
+    let registry = work.state.registry().cloned();
+    let registry = registry.ok_or_else(|| ReadOnly::Damaged("there is no registry in the log".to_owned()))?;
+    let logs = match work.trust.take() {
+        Some(row) => Arc::new(Logs::new(row, &registry)?),
+        None => tip.logs.clone().ok_or_else(|| ReadOnly::Damaged("there is no trust file".to_owned()))?,
+    };
+    // By the trust file in force from this batch on: what it asks for is asked of the heads beside it.
+    let gate = Gate::new(witnesses, &logs.trust);
+    let checkpoint = Checkpoint { origin: registry.origin.clone(), size, root };
     for version in &work.published {
         let head = signers.head(&work.state, &version.published.pinset, &checkpoint, now, lifetimes)?;
         put_head(&mut work.tx, &head, gate.is_open()).await?;
     }
-    let heads = Rows::read(&mut work.tx, gate).await?;
-    let note = signers.checkpoint(&checkpoint)?;
+    let heads = Rows::read(&mut work.tx, &gate).await?;
+    let note = signers.checkpoint(&registry, &checkpoint, last_at)?;
     work.tx.put_checkpoint(size, &note, now).await?;
-    Ok(Some(Sealed { edge, checkpoint, note, heads }))
+    Ok(Some(Sealed { edge, logs, checkpoint, note, heads }))
 }
 
 /// Commits, moves the anchor on, serves.
-async fn finish(core: &Core, work: Work, tip: &mut Tip, sealed: Option<Sealed>) -> Result<(), Failure> {
+pub(super) async fn finish(core: &Core, work: Work, tip: &mut Tip, sealed: Option<Sealed>) -> Result<(), Failure> {
     let Work { tx, state, .. } = work;
     let committed = tx.commit().await;
-    let Some(Sealed { edge, checkpoint, note, heads }) = sealed else { return Ok(committed?) };
+    let Some(Sealed { edge, logs, checkpoint, note, heads }) = sealed else { return Ok(committed?) };
     if let Err(error) = committed {
         // Whether it is durable is unknown. One checkpoint of this size was signed: it is there, or nothing is. Should it
         // come to be there later after all, the next transaction finds it when it holds the head row.
@@ -200,9 +211,9 @@ async fn finish(core: &Core, work: Work, tip: &mut Tip, sealed: Option<Sealed>) 
         }
         tracing::warn!(%error, size, "the commit was not confirmed, but is there");
     }
-    *tip = Tip { state, edge };
+    *tip = Tip { state, edge, logs: Some(logs) };
     // From here on the batch is durable. If we stop now, the database is ahead of the anchor, which is no fault.
-    let moment = core.moment().next(tip.state.clone(), checkpoint, note, heads);
+    let moment = core.moment().next(tip, (checkpoint, note), heads);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
     Ok(())
 }

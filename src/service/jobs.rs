@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use tokio::task::JoinSet;
 
-use super::{App, commit, commit::Failure};
+use super::{App, commit, commit::Failure, trust};
 use crate::{
     clock::{Span, Timestamp},
     store::StoreError,
@@ -139,6 +139,9 @@ impl App {
     /// # Errors
     /// [`StoreError`] if the database fails; a read-only registry signs nothing and says so in [`App::read_only`].
     pub async fn resign(&self) -> Result<usize, StoreError> {
+        if let Err(error) = trust::activate(self).await {
+            tracing::warn!(%error, "a key of the log whose time has come did not begin to sign");
+        }
         let (now, resign) = (self.core.clock.now(), self.core.heads.resign);
         match commit::resign(&self.core, |head| head.issued + resign <= now).await {
             Ok(heads) => Ok(heads),

@@ -19,6 +19,7 @@ pub mod govern;
 pub mod jobs;
 mod kept;
 mod keyring;
+mod logs;
 mod moment;
 mod open;
 mod opening;
@@ -31,6 +32,7 @@ mod scanning;
 mod sign;
 mod tiles;
 mod tip;
+pub mod trust;
 mod witness;
 mod work;
 
@@ -43,7 +45,7 @@ pub use self::{
     anchor::ReadOnly,
     challenge::ChallengeError,
     kept::{KeptHead, KeptHeads},
-    keyring::KeyError,
+    keyring::{KeyError, KeyKind},
     moment::Moment,
     open::{OpenError, Opening, owns},
     proofs::NoProof,
@@ -57,6 +59,7 @@ use crate::{
     config::{Heads, Limits},
     env::{Clock, Rng},
     keys::KeyId,
+    pinset::State,
     scan::Ruleset,
     store::{Reader, StoreError, Writer},
 };
@@ -77,7 +80,6 @@ struct Core {
     heads: Heads,
     limits: Limits,
     signers: Signers,
-    root: KeyId,
     anchor: Anchor,
     anchor_inside_data: bool,
     rules: Arc<Ruleset>,
@@ -125,7 +127,7 @@ impl App {
 
     /// The trust fingerprint: what a person compares before they trust this registry.
     pub fn fingerprint(&self) -> KeyId {
-        self.core.root
+        self.moment().logs.trust.fingerprint()
     }
 
     /// The scanner's rules.
@@ -161,6 +163,7 @@ impl App {
         self.queue.close().await;
         self.core.writer.close().await;
         self.core.reader.close().await;
+        self.core.anchor.close().await;
     }
 
     /// Looks now, not at the next poll, whether another process has written.
@@ -177,8 +180,9 @@ impl Core {
         self.moment.load_full()
     }
 
-    fn origin(&self) -> &str {
-        self.signers.log_verifier.name()
+    fn origin(&self, state: &State) -> Result<String, Failure> {
+        let origin = state.registry().map(|registry| registry.origin.clone());
+        origin.ok_or_else(|| self.lost(ReadOnly::Damaged("there is no registry in the log".to_owned()).into()))
     }
 
     fn read_only(&self) -> Option<ReadOnly> {
@@ -202,11 +206,8 @@ impl Core {
     /// Moves the anchor on, then serves what was committed: never the other way round. If the anchor can't be written
     /// what was committed is kept, but not served.
     async fn serve(&self, moment: Moment) -> Result<Arc<Moment>, ReadOnly> {
-        let (anchor, checkpoint, note) = (self.anchor.clone(), moment.checkpoint.clone(), Arc::clone(&moment.note));
-        let moved = tokio::task::spawn_blocking(move || anchor.advance(&checkpoint, &note)).await;
-        moved
-            .unwrap_or_else(|e| Err(ReadOnly::Unusable(e.to_string())))
-            .map_err(|reason| self.stop_appending(reason))?;
+        let moved = self.anchor.advance(&moment.checkpoint, &moment.note, &moment.logs).await;
+        moved.map_err(|reason| self.stop_appending(reason))?;
         let moment = Arc::new(moment);
         self.moment.store(Arc::clone(&moment));
         self.witnesses.wake.notify_waiters();
@@ -215,9 +216,6 @@ impl Core {
 
     /// Notices what other processes have written.
     async fn refresh(&self) -> Result<(), StoreError> {
-        if self.read_only() == Some(ReadOnly::NoAnchor) {
-            self.look_for_an_adopted_anchor();
-        }
         let poll = self.reader.conn().await?.poll().await?;
         let moment = self.moment();
         let served = (moment.checkpoint.size, moment.heads_signed(), moment.witnesses_changed());
@@ -227,6 +225,9 @@ impl Core {
         if poll.access != self.access.load().version() {
             self.reload_access().await?;
         }
+        if matches!(self.read_only(), Some(ReadOnly::NoAnchor | ReadOnly::Unusable(_))) {
+            self.look_at_the_anchor().await?;
+        }
         Ok(())
     }
 
@@ -235,10 +236,10 @@ impl Core {
         // Begun under the lock, so that it sees at least what this process has committed.
         let mut conn = self.reader.snapshot().await?;
         let head = conn.log_head().await?;
-        match tip.catch_up(&mut conn, &head, &self.signers.log_verifier, false).await {
-            Ok(Some((checkpoint, note))) => {
-                let heads = moment::Heads::read(&mut conn, &self.gate()).await?;
-                let moment = self.moment().next(tip.state.clone(), checkpoint, note, heads);
+        match tip.catch_up(&mut conn, &head, false).await {
+            Ok(Some(signed)) => {
+                let heads = moment::Heads::read(&mut conn, &self.gate(&tip)).await?;
+                let moment = self.moment().next(&tip, signed, heads);
                 // A failure has been logged and has made the registry read-only.
                 let _ = self.serve(moment).await;
                 Ok(())
@@ -259,22 +260,41 @@ impl Core {
         Ok(())
     }
 
-    /// A registry that opened without an anchor goes on once somebody has adopted its checkpoint.
-    fn look_for_an_adopted_anchor(&self) {
-        let moment = self.moment();
-        let adopted = match self.anchor.read() {
-            Ok(Some(anchor)) => (anchor.size, anchor.root) == (moment.checkpoint.size, moment.checkpoint.root),
-            Ok(None) | Err(_) => false,
+    /// A registry that opened without an anchor goes on once somebody has adopted its checkpoint; one whose anchor couldn't
+    /// be reached, once it can. What was committed in between is served then.
+    async fn look_at_the_anchor(&self) -> Result<(), StoreError> {
+        let mut tip = self.tip.lock().await;
+        let Ok(Some(held)) = self.anchor.read().await else { return Ok(()) };
+        let mut conn = self.reader.snapshot().await?;
+        let head = conn.log_head().await?;
+        let signed = match tip.catch_up(&mut conn, &head, false).await {
+            Ok(Some(signed)) => signed,
+            Ok(None) | Err(tip::Lost::ReadOnly(_)) => return Ok(()),
+            Err(tip::Lost::Store(e)) => return Err(e),
         };
-        if adopted {
-            tracing::info!("the anchor was adopted");
-            self.read_only.write().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let heads = moment::Heads::read(&mut conn, &self.gate(&tip)).await?;
+        let moment = self.moment().next(&tip, signed, heads);
+        match moment.logs.held(&held) {
+            Ok(logs::Held::Checkpoint(anchor)) => {
+                let root = proofs::root_at(&mut conn, anchor.size).await?;
+                if let Err(reason) = anchor::compare(Some(&anchor), head.size, root) {
+                    *self.read_only.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(reason);
+                    return Ok(());
+                }
+            }
+            Ok(logs::Held::LeftBehind) => {}
+            Err(_) => return Ok(()),
         }
+        tracing::info!("the anchor is there again");
+        self.read_only.write().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        // A failure makes the registry read-only again.
+        let _ = self.serve(moment).await;
+        Ok(())
     }
 }
 
 impl std::fmt::Debug for App {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("App").field("origin", &self.core.origin()).finish_non_exhaustive()
+        f.debug_struct("App").field("origin", &self.core.moment().checkpoint.origin).finish_non_exhaustive()
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{proofs, witness::Gate};
+use super::{logs::Logs, proofs, tip::Tip, witness::Gate};
 use crate::{
     clock::Timestamp,
     log::Checkpoint,
@@ -31,6 +31,8 @@ pub struct Moment {
     pub shown: Option<Arc<str>>,
     /// The newest trust file.
     pub trust: Arc<Trust>,
+    /// Whose checkpoints count by that.
+    pub(super) logs: Arc<Logs>,
     /// The newest version of each pin set, good as long as its released head.
     sets: BTreeMap<SetName, Arc<PinSet>>,
     /// How often something about witnesses has changed, as the poll compares it.
@@ -59,19 +61,21 @@ impl Heads {
 }
 
 impl Moment {
-    pub(super) fn new(state: State, signed: (Checkpoint, String), heads: Heads, trust: Trust) -> Self {
-        Self::with(state, signed, heads, Arc::new(trust), &BTreeMap::new())
+    /// None for a tip that knows no trust file, which is one that nothing was read into.
+    pub(super) fn new(tip: &Tip, signed: (Checkpoint, String), heads: Heads) -> Option<Self> {
+        Some(Self::with(tip, Arc::clone(tip.logs.as_ref()?), signed, heads, &BTreeMap::new()))
     }
 
-    pub(super) fn next(&self, state: State, checkpoint: Checkpoint, note: String, heads: Heads) -> Self {
-        Self::with(state, (checkpoint, note), heads, Arc::clone(&self.trust), &self.sets)
+    pub(super) fn next(&self, tip: &Tip, signed: (Checkpoint, String), heads: Heads) -> Self {
+        let logs = Arc::clone(tip.logs.as_ref().unwrap_or(&self.logs));
+        Self::with(tip, logs, signed, heads, &self.sets)
     }
 
     fn with(
-        state: State,
+        tip: &Tip,
+        logs: Arc<Logs>,
         (checkpoint, note): (Checkpoint, String),
         rows: Heads,
-        trust: Arc<Trust>,
         before: &BTreeMap<SetName, Arc<PinSet>>,
     ) -> Self {
         let note: Arc<str> = note.into();
@@ -80,8 +84,9 @@ impl Moment {
             Some((released, shown)) => (by_set(released), shown.map(Arc::from)),
             None => (heads.clone(), Some(Arc::clone(&note))),
         };
-        let sets = pin_sets(&state, &heads, &released, before);
-        Self { state, checkpoint, note, heads, released, shown, trust, sets, witnesses: rows.changes }
+        let sets = pin_sets(&tip.state, &heads, &released, before);
+        let (state, trust) = (tip.state.clone(), Arc::clone(&logs.row));
+        Self { state, checkpoint, note, heads, released, shown, trust, logs, sets, witnesses: rows.changes }
     }
 
     /// The newest version of a pin set, good as long as its released head: what the registry itself knows, so that a

@@ -14,27 +14,28 @@ use super::{
     access::{Access, Hashers},
     anchor::{self, Anchor},
     commit, durable,
-    keyring::{KeyError, Keyring},
+    keyring::{KeyError, KeyKind, Keyring},
+    logs::Held,
     moment::Heads,
     proofs,
     queue::Queue,
-    sign::{self, Signers},
+    sign::{self, NoTrust, Signers},
     tiles,
     tip::{Lost, Tip},
     witness::{Gate, Witnesses},
     work::Work,
 };
 use crate::{
+    clock::Timestamp,
     config::{self, Origin},
     env::{Clock, Rng},
     event::{Event, Leaf, PolicySet, RegistryCreated},
-    keys::{KeyId, SigningKey},
-    log::{Checkpoint, Edge, empty_root},
+    log::{Checkpoint, empty_root, note::Verifier, open_checkpoint},
     name::BadName,
-    pinset::{State, trust::Trust},
+    pinset::State,
     review::{Policy, ReviewerId},
     scan::Ruleset,
-    store::{self, Content, Reader, StoreError, Writer},
+    store::{self, AnchorError, Content, Reader, StoreError, Writer},
 };
 
 /// What opening needs besides the settings.
@@ -69,7 +70,10 @@ pub enum OpenError {
     Key(#[from] KeyError),
     /// The keys aren't those that the log names.
     #[error("the {0} key is not the one that this registry was made with")]
-    OtherKey(&'static str),
+    OtherKey(KeyKind),
+    /// The anchor lies where a restore of the database reaches it.
+    #[error("the anchor can't be used: {0}")]
+    Anchor(AnchorError),
     /// The stated name isn't the registry's.
     #[error("the registry's name is {registry}, not {stated}; it is fixed by the first start")]
     OtherOrigin {
@@ -111,16 +115,19 @@ impl App {
             return Err(OpenError::NoRegistry);
         }
         let keys = Keyring::open(&settings.keys, first.is_none(), rng.as_ref())?;
-        let origin = origin(&opening, first.as_ref(), &keys)?;
-        let signers = Signers::new(&origin, &keys).map_err(|_| OpenError::Origin(origin.clone()))?;
-        let anchor = Anchor::new(settings.anchor.path.clone(), signers.log_verifier.clone());
+        let name = origin(&opening, first.as_ref(), &keys)?;
+        let anchor = Anchor::at(&settings.anchor, &name, &reader).await?;
+        if let Anchor::Row(table, registry) = &anchor
+            && let Err(e @ AnchorError::SameDatabase) = table.read(registry).await
+        {
+            return Err(OpenError::Anchor(e));
+        }
+        let signers = Signers::new(settings.keys.clone(), keys.clone());
         let found = Found { opening: &opening, keys: &keys, signers: &signers, anchor: &anchor, rng: Arc::clone(&rng) };
-        let created = match first {
-            Some(first) => first,
-            None => found.create(&reader, &writer, clock.as_ref(), &origin).await?,
-        };
-        found.check_keys(&created)?;
-        let (tip, moment, read_only) = found.read_log(&reader).await?;
+        if first.is_none() {
+            found.create(&reader, &writer, clock.as_ref(), &name).await?;
+        }
+        let (tip, moment, read_only) = found.read_log(&reader, clock.now()).await?;
         if let Some(reason) = &read_only {
             tracing::error!(%reason, "opened read-only");
         }
@@ -133,9 +140,8 @@ impl App {
             heads: settings.heads,
             limits: settings.limits,
             signers,
-            root: created.root_key,
             anchor,
-            anchor_inside_data: settings.anchor.inside_data,
+            anchor_inside_data: settings.anchor.is_inside_data(),
             rules: Arc::clone(&opening.rules),
             witnesses: Witnesses::new(settings.witnesses.clone())?,
             tip: tokio::sync::Mutex::new(tip),
@@ -177,20 +183,16 @@ async fn first_leaf(reader: &Reader) -> Result<Option<RegistryCreated>, OpenErro
     }
 }
 
-/// The log's name; before there is a log the stated one, else the public host, else one that no other registry has.
+/// The log's first name; before there is a log the stated one, else the public host, else one that no other registry has.
 fn origin(opening: &Opening<'_>, first: Option<&RegistryCreated>, keys: &Keyring) -> Result<String, OpenError> {
-    let stated = opening.registry.origin.as_ref().map(Origin::as_str);
     if let Some(created) = first {
-        return match stated {
-            Some(stated) if stated != created.origin => {
-                Err(OpenError::OtherOrigin { registry: created.origin.clone(), stated: stated.to_owned() })
-            }
-            _ => Ok(created.origin.clone()),
-        };
+        return Ok(created.origin.clone());
     }
-    let host = opening.host.as_ref().map(Origin::as_str);
-    let own = || format!("localhost-{:.8}", keys.log.verifying().id().to_string());
-    Ok(stated.or(host).map_or_else(own, str::to_owned))
+    let stated = opening.registry.origin.as_ref().or(opening.host.as_ref());
+    match stated {
+        Some(stated) => Ok(stated.as_str().to_owned()),
+        None => Ok(format!("localhost-{:.8}", keys.only(KeyKind::Log)?.verifying().id().to_string())),
+    }
 }
 
 /// What is known before the log has been read.
@@ -203,89 +205,91 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// What heads are released by.
-    fn gate(&self, trust: &store::Trust) -> Gate {
-        Gate::new(self.opening.registry.witnesses.as_ref(), trust)
-    }
-
-    fn check_keys(&self, created: &RegistryCreated) -> Result<(), OpenError> {
-        let same = |key: &SigningKey, id: KeyId| key.verifying().id() == id;
-        if !same(&self.keys.log, created.log_key) {
-            return Err(OpenError::OtherKey("log"));
+    /// Name and keys as the log has them: what a person stated or put there must not be another registry's.
+    fn check(&self, state: &State) -> Result<(), OpenError> {
+        let Some(registry) = state.registry() else { return Err(OpenError::NoRegistry) };
+        if let Some(kind) = self.keys.foreign(&registry.known) {
+            return Err(OpenError::OtherKey(kind));
         }
-        if !same(&self.keys.head, created.head_key) {
-            return Err(OpenError::OtherKey("head"));
-        }
-        match &self.keys.root {
-            Some(root) if !same(root, created.root_key) => Err(OpenError::OtherKey("root")),
+        let names = registry.continues.iter().map(|former| &former.origin).chain([&registry.origin]);
+        match self.opening.registry.origin.as_ref().map(Origin::as_str) {
+            Some(stated) if !names.into_iter().any(|name| name == stated) => {
+                Err(OpenError::OtherOrigin { registry: registry.origin.clone(), stated: stated.to_owned() })
+            }
             _ => Ok(()),
         }
     }
 
     /// Reads the whole log and compares it with its tiles, its checkpoint and the anchor.
-    async fn read_log(&self, reader: &Reader) -> Result<(Tip, Moment, Option<ReadOnly>), OpenError> {
+    async fn read_log(&self, reader: &Reader, now: Timestamp) -> Result<(Tip, Moment, Option<ReadOnly>), OpenError> {
         // The anchor first: whatever is appended in between only makes the database longer.
-        let anchored = self.anchor.read();
+        let held = self.anchor.read().await;
         let mut conn = reader.snapshot().await?;
         let head = conn.log_head().await?;
         let mut tip = Tip::default();
         let damaged = |what: &str| OpenError::Damaged(ReadOnly::Damaged(what.to_owned()));
-        let signed = match tip.catch_up(&mut conn, &head, &self.signers.log_verifier, true).await {
+        let signed = match tip.catch_up(&mut conn, &head, true).await {
             Ok(signed) => signed.ok_or_else(|| damaged("the log is empty"))?,
             Err(Lost::Store(e)) => return Err(e.into()),
             Err(Lost::ReadOnly(reason)) => return Err(OpenError::Damaged(reason)),
         };
-        let trust = conn.trust().await?.ok_or_else(|| damaged("there is no trust file"))?;
-        if Trust::first(&trust.note).is_err() {
-            return Err(damaged("the trust file does not verify"));
-        }
-        let heads = Heads::read(&mut conn, &self.gate(&trust)).await?;
-        let moment = Moment::new(tip.state.clone(), signed, heads, trust);
-        let read_only = match anchored {
-            Ok(anchored) => {
-                let root_at = match &anchored {
-                    Some(anchor) if anchor.size <= head.size => Some(proofs::root_at(&mut conn, anchor.size).await?),
-                    _ => None,
-                };
-                anchor::compare(anchored.as_ref(), head.size, root_at.flatten()).err()
-            }
-            Err(reason) => Some(reason),
+        self.check(&tip.state)?;
+        let empty = || damaged("the log is empty");
+        let gate = Gate::new(self.opening.registry.witnesses.as_ref(), &tip.logs.as_ref().ok_or_else(empty)?.trust);
+        let heads = Heads::read(&mut conn, &gate).await?;
+        let moment = Moment::new(&tip, signed, heads).ok_or_else(empty)?;
+        let held = match held {
+            Ok(held) => held.as_deref().map(|held| moment.logs.held(held)).transpose(),
+            Err(reason) => Err(reason),
         };
-        // Committed before a crash, but not anchored: that is made up for before it is served.
-        let read_only = read_only.or_else(|| self.anchor.advance(&moment.checkpoint, &moment.note).err());
+        let compared = match held {
+            Ok(None) => anchor::compare(None, head.size, None),
+            // A crash between the first commit of an epoch and its anchor: made up for below.
+            Ok(Some(Held::LeftBehind)) => Ok(()),
+            Ok(Some(Held::Checkpoint(anchor))) => {
+                anchor::compare(Some(&anchor), head.size, proofs::root_at(&mut conn, anchor.size).await?)
+            }
+            Err(reason) => Err(reason),
+        };
+        let mut read_only = compared.err();
+        if read_only.is_none() {
+            // Committed before a crash, but not anchored: that is made up for before it is served.
+            read_only = self.anchor.advance(&moment.checkpoint, &moment.note, &moment.logs).await.err();
+        }
+        if let (None, Some(registry)) = (&read_only, tip.state.registry()) {
+            read_only = self.signers.check(registry, tip.state.next_at(now)).err();
+        }
         Ok((tip, moment, read_only))
     }
 
     /// Makes the registry: its first leaves, the empty first version of `default`, and its trust file. Of several
     /// processes that try at once, all come out with the registry that one of them made.
-    async fn create(
-        &self,
-        reader: &Reader,
-        writer: &Writer,
-        clock: &dyn Clock,
-        origin: &str,
-    ) -> Result<RegistryCreated, OpenError> {
+    async fn create(&self, reader: &Reader, writer: &Writer, clock: &dyn Clock, origin: &str) -> Result<(), OpenError> {
         let damaged = |what: String| OpenError::Damaged(ReadOnly::Damaged(what));
-        let root = self.keys.root.as_ref().ok_or(KeyError::Missing("root.pem"))?;
+        let id = |kind| self.keys.only(kind).map(|key| key.verifying().id());
         let created = RegistryCreated {
             origin: origin.to_owned(),
             epoch: EPOCH,
-            root_key: root.verifying().id(),
-            log_key: self.keys.log.verifying().id(),
-            head_key: self.keys.head.verifying().id(),
+            root_key: id(KeyKind::Root)?,
+            log_key: id(KeyKind::Log)?,
+            head_key: id(KeyKind::Head)?,
             ruleset: self.opening.rules.sha256(),
         };
-        self.check_new_anchor(origin)?;
+        self.check_new_anchor(origin).await?;
         let mut tx = writer.begin().await?;
         if tx.take_head().await?.size > 0 {
             drop(tx);
-            return first_leaf(reader).await?.ok_or(OpenError::NoRegistry);
+            return first_leaf(reader).await?.map(|_| ()).ok_or(OpenError::NoRegistry);
         }
         let heads = self.opening.registry.heads;
-        let witnesses = self.opening.registry.witnesses.as_ref().map(config::Witnesses::policy);
-        let trust = sign::trust(&created, root, self.keys, heads.lifetime, clock.now(), witnesses);
-        let trust = trust.map_err(|e| damaged(e.to_string()))?;
-        let gate = self.gate(&trust);
+        let witnesses = self.opening.registry.witnesses.as_ref();
+        let trust =
+            sign::trust(&created, self.keys, heads.lifetime, clock.now(), witnesses.map(config::Witnesses::policy));
+        let trust = trust.map_err(|e| match e {
+            NoTrust::Key(e) => OpenError::Key(e),
+            NoTrust::Trust(_) => OpenError::Origin(origin.to_owned()),
+        })?;
+        let trust = store::Trust { version: 1, note: trust.note().to_owned() };
         tx.put_trust(&trust).await?;
         let policy = Policy::default();
         tx.put_content(&Content::new(policy.to_jcs(), commit::JSON, true)).await?;
@@ -295,27 +299,30 @@ impl Found<'_> {
         for event in [Event::RegistryCreated(created.clone()), Event::PinsetCreated(default)] {
             work.append(event).map_err(|e| damaged(e.to_string()))?;
         }
-        commit::seal(self.signers, heads, &gate, &mut work, &Edge::new()).await.map_err(|lost| match lost {
+        work.trust = Some(trust);
+        commit::seal(self.signers, heads, witnesses, &mut work, &Tip::default()).await.map_err(|lost| match lost {
             Lost::Store(e) => OpenError::Store(e),
             Lost::ReadOnly(reason) => OpenError::Damaged(reason),
         })?;
         work.tx.commit().await?;
-        Ok(created)
+        Ok(())
     }
 
     /// An anchor beside an empty database was left by a registry that had leaves. Where there is none yet it is set to
     /// the empty log, before the log has a leaf: a crash in between must not look like a lost anchor.
-    fn check_new_anchor(&self, origin: &str) -> Result<(), OpenError> {
-        match self.anchor.read() {
-            Ok(Some(anchor)) if anchor.size > 0 => {
-                Err(OpenError::Damaged(ReadOnly::Behind { size: 0, anchored: anchor.size }))
-            }
-            Ok(_) => {
-                let empty = Checkpoint { origin: origin.to_owned(), size: 0, root: empty_root() };
-                let note = self.signers.checkpoint(&empty).map_err(OpenError::Damaged)?;
-                self.anchor.advance(&empty, &note).map_err(OpenError::Damaged)
-            }
-            Err(reason) => Err(OpenError::Damaged(reason)),
+    async fn check_new_anchor(&self, origin: &str) -> Result<(), OpenError> {
+        let log = self.keys.only(KeyKind::Log)?;
+        let empty = Checkpoint { origin: origin.to_owned(), size: 0, root: empty_root() };
+        let Some(held) = self.anchor.read().await.map_err(OpenError::Damaged)? else {
+            let note =
+                sign::sign(&empty, std::slice::from_ref(log)).map_err(|_| OpenError::Origin(origin.to_owned()))?;
+            return self.anchor.begin(&note).await.map_err(OpenError::Damaged);
+        };
+        let unusable = |e: &dyn std::fmt::Display| OpenError::Damaged(ReadOnly::Unusable(e.to_string()));
+        let verifier = Verifier::new(origin, log.verifying()).map_err(|e| unusable(&e))?;
+        match open_checkpoint(&held, &verifier).map_err(|e| unusable(&e))?.size {
+            0 => Ok(()),
+            anchored => Err(OpenError::Damaged(ReadOnly::Behind { size: 0, anchored })),
         }
     }
 }

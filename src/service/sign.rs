@@ -1,23 +1,29 @@
-//! What the registry signs: checkpoints by the log key, heads by the head key, the first trust file by the root key.
+//! What the registry signs: checkpoints by the log's keys, heads by the head key, the first trust file by the root key.
+//!
+//! Which keys sign is what the log says of the moment: never one whose time hasn't come, and both keys of the log while one
+//! takes the other's place. The time is the leaf's or the head's own, which the log keeps from going back.
 
-use super::{ReadOnly, keyring::Keyring};
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use super::{
+    ReadOnly,
+    keyring::{KeyError, KeyKind, Keyring},
+};
 use crate::{
     canon::{Sha256, to_jcs},
     clock::{Span, Timestamp},
     config::Heads,
     event::RegistryCreated,
-    keys::SigningKey,
-    log::{
-        Checkpoint,
-        note::{NotAKey, Signer, Verifier},
-        policy::Policy,
-        sign_checkpoint,
-    },
+    keys::{KeyId, SigningKey},
+    log::{Checkpoint, note::Signer, policy::Policy, sign_checkpoint_by},
     name::SetName,
     pinset::{
-        State,
+        Registry, State,
         head::{Head, HeadType},
-        trust::{BadTrust, HeadKey, Terms},
+        trust::{BadTrust, HeadKey, LogKey, Terms, Trust},
     },
     store,
 };
@@ -25,26 +31,58 @@ use crate::{
 /// How far a gateway's clock may be from ours.
 pub(super) const CLOCK_SKEW: Span = Span::minutes(5);
 
-/// The keys under their names.
+/// The keys that are here. One that a trust file names later is read when it is first needed.
 pub(super) struct Signers {
-    log: Signer,
-    pub(super) log_verifier: Verifier,
-    head: SigningKey,
+    pub(super) dir: PathBuf,
+    held: Mutex<Keyring>,
 }
 
 impl Signers {
-    pub(super) fn new(origin: &str, keys: &Keyring) -> Result<Self, NotAKey> {
-        Ok(Self {
-            log: Signer::new(origin, keys.log.clone())?,
-            log_verifier: Verifier::new(origin, keys.log.verifying())?,
-            head: keys.head.clone(),
-        })
+    pub(super) const fn new(dir: PathBuf, keys: Keyring) -> Self {
+        Self { dir, held: Mutex::new(keys) }
     }
 
-    /// The signed note of a checkpoint. It leaves the process only after the commit that it is part of.
-    pub(super) fn checkpoint(&self, checkpoint: &Checkpoint) -> Result<String, ReadOnly> {
-        sign_checkpoint(checkpoint, &self.log)
-            .map_err(|_| ReadOnly::Damaged(format!("a log of {} leaves can't be signed", checkpoint.size)))
+    /// The key with this id, wherever in the directory it is.
+    pub(super) fn key(&self, id: KeyId) -> Option<SigningKey> {
+        if let Some(key) = self.held().key(id) {
+            return Some(key.clone());
+        }
+        match Keyring::read(&self.dir) {
+            Ok(read) => *self.held() = read,
+            Err(error) => tracing::warn!(%error, "the keys could not be read again"),
+        }
+        self.held().key(id).cloned()
+    }
+
+    fn held(&self) -> MutexGuard<'_, Keyring> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn needed(&self, kind: KeyKind, id: KeyId) -> Result<SigningKey, ReadOnly> {
+        self.key(id).ok_or(ReadOnly::NoKey { kind, id })
+    }
+
+    /// Whether everything is here that signs at `at`.
+    pub(super) fn check(&self, registry: &Registry, at: Timestamp) -> Result<(), ReadOnly> {
+        for log in registry.keys.logs_at(at) {
+            self.needed(KeyKind::Log, log)?;
+        }
+        if let Some(head) = registry.keys.head_at(at) {
+            self.needed(KeyKind::Head, head)?;
+        }
+        Ok(())
+    }
+
+    /// The signed note of a checkpoint whose last leaf is of `at`. It leaves the process only after the commit that it is
+    /// part of.
+    pub(super) fn checkpoint(
+        &self,
+        registry: &Registry,
+        checkpoint: &Checkpoint,
+        at: Timestamp,
+    ) -> Result<String, ReadOnly> {
+        let keys = registry.keys.logs_at(at).map(|id| self.needed(KeyKind::Log, id));
+        sign(checkpoint, &keys.collect::<Result<Vec<_>, _>>()?)
     }
 
     /// Signs a head for the newest version of a set over a checkpoint. Call it only while the log's head row is held:
@@ -66,9 +104,9 @@ impl Signers {
         let expires = issued + heads.lifetime;
         let head = Head {
             r#type: HeadType::V1,
-            registry: registry.created.origin.clone(),
+            registry: registry.origin.clone(),
             name: pinset.clone(),
-            epoch: registry.created.epoch,
+            epoch: registry.epoch,
             version: document.version,
             set_sha256: Sha256::of(&bytes),
             set_size: bytes.len() as u64,
@@ -77,32 +115,50 @@ impl Signers {
             checkpoint_size: checkpoint.size,
             checkpoint_root: checkpoint.root,
         };
-        let envelope = head.sign(&self.head);
+        let key = registry.keys.head_at(issued).ok_or_else(missing)?;
+        let envelope = head.sign(&self.needed(KeyKind::Head, key)?);
         let (pinset, version) = (pinset.clone(), head.version);
         Ok(store::Head { pinset, version, envelope, issued, expires, checkpoint_size: checkpoint.size })
     }
 }
 
+/// The note of a checkpoint by these keys of its log.
+pub(super) fn sign(checkpoint: &Checkpoint, keys: &[SigningKey]) -> Result<String, ReadOnly> {
+    let unsignable = || ReadOnly::Damaged(format!("a log of {} leaves can't be signed", checkpoint.size));
+    let signers = keys.iter().map(|key| Signer::new(&checkpoint.origin, key.clone()).map_err(|_| unsignable()));
+    let signers: Vec<Signer> = signers.collect::<Result<_, _>>()?;
+    sign_checkpoint_by(checkpoint, &signers.iter().collect::<Vec<_>>()).map_err(|_| unsignable())
+}
+
+/// Why there is no first trust file.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoTrust {
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error(transparent)]
+    Trust(#[from] BadTrust),
+}
+
 /// The registry's first trust file.
 pub(super) fn trust(
     created: &RegistryCreated,
-    root: &SigningKey,
     keys: &Keyring,
     head_lifetime: Span,
     from: Timestamp,
     witnesses: Option<&Policy>,
-) -> Result<store::Trust, BadTrust> {
+) -> Result<Trust, NoTrust> {
+    let root = keys.only(KeyKind::Root)?;
     let terms = Terms {
         version: 1,
         origin: created.origin.clone(),
         epoch: created.epoch,
+        former: Vec::new(),
         root: root.verifying(),
-        log: keys.log.verifying(),
-        heads: vec![HeadKey { key: keys.head.verifying(), from }],
+        logs: vec![LogKey { key: keys.only(KeyKind::Log)?.verifying(), from: Timestamp::EPOCH, until: None }],
+        heads: vec![HeadKey { key: keys.only(KeyKind::Head)?.verifying(), from }],
         head_lifetime,
         clock_skew: CLOCK_SKEW,
         witnesses: witnesses.map(Policy::for_readers),
     };
-    let signed = terms.sign(&[root])?;
-    Ok(store::Trust { version: 1, note: signed.note().to_owned() })
+    Ok(terms.sign(&[root])?)
 }

@@ -3,19 +3,22 @@
 //! Only what was read back from the database goes in, and nothing stays in unless root and signed checkpoint agree with
 //! it: a flipped bit, a missing row or a foreign one shows here, before anything is signed over it.
 
+use std::sync::Arc;
+
 use crate::{
-    log::{Checkpoint, Edge, leaf_hash, note::Verifier, open_checkpoint},
+    log::{Checkpoint, Edge, leaf_hash},
     pinset::State,
     store::{Conn, LogHead, StoreError},
 };
 
-use super::ReadOnly;
+use super::{ReadOnly, logs::Logs};
 
-/// State and edge at one size of the log.
+/// State and edge at one size of the log, and who signs there; nobody before the first leaf.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tip {
     pub(super) state: State,
     pub(super) edge: Edge,
+    pub(super) logs: Option<Arc<Logs>>,
 }
 
 /// The log can't be followed.
@@ -37,7 +40,6 @@ impl Tip {
         &mut self,
         conn: &mut Conn,
         head: &LogHead,
-        log: &Verifier,
         whole: bool,
     ) -> Result<Option<(Checkpoint, String)>, Lost> {
         let known = self.state.size();
@@ -65,12 +67,26 @@ impl Tip {
         }
         let note = conn.checkpoint(head.size).await?;
         let note = note.ok_or_else(|| damaged(format!("the checkpoint of size {} is missing", head.size)))?;
-        let checkpoint = open_checkpoint(&note, log).map_err(|e| damaged(e.to_string()))?;
+        let logs = next.read_logs(conn).await?;
+        let checkpoint = logs.open(&note).map_err(|e| damaged(e.to_string()))?;
         if (checkpoint.size, checkpoint.root) != (head.size, head.root) {
             return Err(damaged(format!("the checkpoint of size {} says otherwise", head.size)));
         }
         *self = next;
         Ok(Some((checkpoint, note)))
+    }
+
+    /// Whose checkpoints count here: read again where the log names another trust file.
+    async fn read_logs(&mut self, conn: &mut Conn) -> Result<Arc<Logs>, Lost> {
+        let registry = self.state.registry().ok_or_else(|| damaged("there is no registry in it".to_owned()))?;
+        if let Some(logs) = self.logs.as_ref().filter(|logs| logs.row.version == registry.trust_version) {
+            return Ok(Arc::clone(logs));
+        }
+        let row = conn.trust_version(registry.trust_version).await?;
+        let row = row.ok_or_else(|| damaged(format!("trust file {} is missing", registry.trust_version)))?;
+        let logs = Arc::new(Logs::new(row, registry)?);
+        self.logs = Some(Arc::clone(&logs));
+        Ok(logs)
     }
 }
 

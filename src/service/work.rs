@@ -12,7 +12,7 @@ use crate::{
     event::{Event, Leaf, PinsetPublished},
     name::SetName,
     pinset::{FoldError, HeldPin, Published, State},
-    store::{AuditRow, Conn, StoreError, WriteTx},
+    store::{AuditRow, Conn, StoreError, Trust, WriteTx},
 };
 
 /// Something to be written, with all that it needs except what it depends on in the database. It may be run twice: when
@@ -47,6 +47,8 @@ pub struct Work {
     pub(super) audit: Vec<AuditRow>,
     pub(super) wrote: bool,
     pub(super) access: bool,
+    /// The trust file that is in force from this transaction on.
+    pub(super) trust: Option<Trust>,
     first: u64,
     now: Timestamp,
     rng: Arc<dyn Rng>,
@@ -75,7 +77,7 @@ impl Work {
     pub(super) fn new(tx: WriteTx, state: State, now: Timestamp, rng: Arc<dyn Rng>) -> Self {
         let first = state.size();
         let (leaves, published, audit) = (Vec::new(), Vec::new(), Vec::new());
-        Self { tx, state, leaves, published, audit, wrote: false, access: false, first, now, rng }
+        Self { tx, state, leaves, published, audit, wrote: false, access: false, trust: None, first, now, rng }
     }
 
     /// What the log says, events of this transaction included.

@@ -42,6 +42,7 @@ macro_rules! run {
 }
 
 mod access;
+mod anchor;
 mod audit;
 mod candidates;
 mod column;
@@ -58,6 +59,7 @@ mod witness;
 
 pub use self::{
     access::{AccessSnapshot, Account, Role, Token},
+    anchor::{AnchorError, AnchorTable, Identity},
     audit::AuditRow,
     candidates::{Candidate, Count, QueueKey, Stage},
     content::{Content, Reason, Scan},

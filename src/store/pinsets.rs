@@ -102,6 +102,15 @@ impl Conn {
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).fetch_all(&mut **c).await?))
     }
 
+    /// The trust file of one version.
+    ///
+    /// # Errors
+    /// [`super::StoreError`] as for all of these.
+    pub async fn trust_version(&mut self, version: u64) -> Result<Option<Trust>> {
+        const SQL: &str = "SELECT version, note FROM trust WHERE version = $1";
+        Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).bind(int(version)).fetch_optional(&mut **c).await?))
+    }
+
     /// The newest trust file.
     ///
     /// # Errors

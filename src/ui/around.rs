@@ -50,7 +50,12 @@ pub(crate) async fn frame_apart(web: &Web, who: &Principal, title: &str) -> Resu
         Some(Viewer { reviews: true, .. }) => Some(waiting(web).await?),
         _ => None,
     };
-    Ok(Frame { viewer, waiting, head: head(web), notes: notes(web, who), ..Frame::bare(title) })
+    Ok(Frame { viewer, waiting, head: head(web), notes: notes(web, who.may_administer()), ..Frame::bare(title) })
+}
+
+/// The frame of a page before sign-in: what concerns everybody stands there too.
+pub(crate) fn frame_before_sign_in(web: &Web, title: &str) -> Frame {
+    Frame { notes: notes(web, false), ..Frame::bare(title) }
 }
 
 /// The page, as an answer.
@@ -96,9 +101,9 @@ fn head(web: &Web) -> Option<HeadLine> {
 }
 
 /// Why nothing can be written is an administrator's to read; that nothing can be, everybody's.
-fn notes(web: &Web, who: &Principal) -> Vec<Note> {
+fn notes(web: &Web, administers: bool) -> Vec<Note> {
     let Some(reason) = web.app().read_only() else { return Vec::new() };
-    let detail = if who.may_administer() {
+    let detail = if administers {
         Html::from(format!("Nothing is recorded until this is solved: {reason}.").as_str())
     } else {
         "Nothing is recorded until an operator has looked. What was signed before still counts.".into()

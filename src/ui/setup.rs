@@ -5,8 +5,7 @@ use axum::{extract::State, http::StatusCode, response::Response};
 use serde::Deserialize;
 
 use super::{
-    around::{page, page_as, see},
-    frame::Frame,
+    around::{frame_before_sign_in, page, page_as, see},
     piece::Note,
     signin,
 };
@@ -52,7 +51,7 @@ pub(super) struct Sent {
 /// `GET /setup/{secret}`
 pub(super) async fn show(State(web): State<Web>, Path(secret): Path<String>) -> Result<Response, Problem> {
     valid(&web, &secret).await?;
-    page(Frame::bare("Set up this registry"), empty(&web, &secret))
+    page(frame_before_sign_in(&web, "Set up this registry"), empty(&web, &secret))
 }
 
 /// `POST /setup/{secret}`
@@ -137,5 +136,5 @@ fn again(web: &Web, secret: &str, sent: Sent, wrong: Wrong) -> Result<Response, 
         who_error: wrong.who,
         ..empty(web, secret)
     };
-    page_as(StatusCode::UNPROCESSABLE_ENTITY, Frame::bare("Set up this registry"), body)
+    page_as(StatusCode::UNPROCESSABLE_ENTITY, frame_before_sign_in(web, "Set up this registry"), body)
 }

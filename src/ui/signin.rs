@@ -10,8 +10,7 @@ use cookie::{Cookie, SameSite, time::Duration};
 use serde::Deserialize;
 
 use super::{
-    around::{page, page_as, see},
-    frame::Frame,
+    around::{frame_before_sign_in, page, page_as, see},
     piece::Note,
     when,
 };
@@ -65,12 +64,17 @@ pub(super) struct Ended {
 const MAX_PATH: usize = 1_024;
 
 /// `GET /sign-in`
-pub(super) async fn show(Who(who): Who, Query(Asked { next }): Query<Asked>) -> Result<Response, Problem> {
+pub(super) async fn show(
+    State(web): State<Web>,
+    Who(who): Who,
+    Query(Asked { next }): Query<Asked>,
+) -> Result<Response, Problem> {
     let next = own_path(&next).unwrap_or("/").to_owned();
     if who.session().is_some() {
         return Ok(see(&next));
     }
-    page(Frame::bare("Sign in"), SigninPage { notes: Vec::new(), name: String::new(), next, error: None })
+    let frame = frame_before_sign_in(&web, "Sign in");
+    page(frame, SigninPage { notes: Vec::new(), name: String::new(), next, error: None })
 }
 
 /// `POST /sign-in`
@@ -127,7 +131,7 @@ fn again(web: &Web, name: String, next: String, refused: SignInError) -> Result<
     let body = SigninPage { notes: Vec::new(), name, next, error: Some(error) };
     let throttled = matches!(refused, SignInError::Throttled(_));
     let status = if throttled { StatusCode::TOO_MANY_REQUESTS } else { StatusCode::UNPROCESSABLE_ENTITY };
-    page_as(status, Frame::bare("Sign in"), body)
+    page_as(status, frame_before_sign_in(web, "Sign in"), body)
 }
 
 /// Where to sign in and come back to `next` afterwards.

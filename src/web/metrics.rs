@@ -4,8 +4,8 @@ use metrics::{Key, KeyName, Label, Metadata, Recorder as _, SharedString, Unit};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 
 use crate::{
-    clock::Span,
-    service::{App, Trouble},
+    clock::{Span, Timestamp},
+    service::{App, KeyKind, Trouble, trust::KeyState},
 };
 
 /// Counters and histograms.
@@ -21,6 +21,9 @@ const CACHE_MISSES: &str = "countersign_log_cache_misses_total";
 const CACHE_BYTES: &str = "countersign_log_cache_bytes";
 const READ_ONLY: &str = "countersign_read_only";
 const HEAD_EXPIRES: &str = "countersign_head_expires_timestamp_seconds";
+const KEY_FROM: &str = "countersign_key_from_timestamp_seconds";
+const KEY_UNTIL: &str = "countersign_key_until_timestamp_seconds";
+const KEY_HERE: &str = "countersign_key_here";
 const COSIGNED: &str = "countersign_cosigned_size";
 const WITNESS_SIZE: &str = "countersign_witness_size";
 const WITNESS_LAG: &str = "countersign_witness_lag";
@@ -42,6 +45,9 @@ impl Metrics {
             (RECHECKED, Unit::Count, "Stored leaves that the present walk has read again"),
             (CACHE_BYTES, Unit::Bytes, "Memory that full tiles and bundles take"),
             (READ_ONLY, Unit::Count, "1 if nothing may be written until an operator has looked"),
+            (KEY_FROM, Unit::Seconds, "When a key of the registry begins to count"),
+            (KEY_UNTIL, Unit::Seconds, "When a key of the registry counts no more"),
+            (KEY_HERE, Unit::Count, "1 if a key that counts, or will, is in the directory of keys"),
             (HEAD_EXPIRES, Unit::Seconds, "When the head of a pin set that gateways get runs out"),
             (COSIGNED, Unit::Count, "Leaves under the newest checkpoint that has its witness quorum"),
             (WITNESS_SIZE, Unit::Count, "Leaves under the newest checkpoint that a witness has cosigned"),
@@ -89,6 +95,17 @@ impl Metrics {
         for (set, head) in &moment.released {
             let seconds = head.expires.micros().div_euclid(1_000_000).unsigned_abs();
             gauge(HEAD_EXPIRES, vec![Label::new("pinset", set.to_string())], approximate(seconds));
+        }
+        for key in app.keys() {
+            let labels = || vec![Label::new("signs", key.kind.word()), Label::new("id", key.id.to_string())];
+            let seconds = |at: Timestamp| approximate(at.micros().div_euclid(1_000_000).unsigned_abs());
+            gauge(KEY_FROM, labels(), seconds(key.from));
+            if let Some(until) = key.until {
+                gauge(KEY_UNTIL, labels(), seconds(until));
+            }
+            if key.kind != KeyKind::Root && key.state != KeyState::Retired {
+                gauge(KEY_HERE, labels(), if key.here { 1.0 } else { 0.0 });
+            }
         }
         if let Some(quorum) = app.quorum() {
             gauge(COSIGNED, vec![], approximate(quorum.cosigned));

@@ -99,6 +99,24 @@ fn list(tools: &[&str]) -> String {
 }
 
 #[tokio::test]
+async fn a_head_that_ran_out_allows_nothing_and_still_keeps_older_ones_out() {
+    let gateway = Gateway::new().await;
+    assert!(gateway.pull().await.stdout.contains("version 3 (first pull)"));
+    // The same log when one of the two was approved, under a head that is fresher than the one in hand.
+    let mut older = Registry::new(Policy::default());
+    let release = older.publish("1.0.0", &[EXPORT, SEARCH]);
+    older.approve(EXPORT, release);
+    gateway.clock.advance(Span::hours(2));
+    older.now = older.now + Span::hours(2);
+    assert_eq!(gateway.check(&list(&[EXPORT])).await.exit, 3, "it ran out");
+    gateway.served.instead("/v1/pinsets/default/head", 200, older.head(0).to_json().expect("JSON"));
+    let ran = gateway.pull().await;
+    assert_ne!(ran.exit, 0, "{ran}");
+    assert!(ran.stderr.contains("went back from version 3 to version 2"), "{ran}");
+    assert_eq!(gateway.check(&list(&[EXPORT])).await.exit, 3, "and nothing is allowed");
+}
+
+#[tokio::test]
 async fn a_pulled_set_allows_what_was_approved_and_nothing_else() {
     let gateway = Gateway::new().await;
     assert_snapshot!("pull_first", gateway.shown(&gateway.pull().await));

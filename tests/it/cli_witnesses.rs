@@ -51,7 +51,7 @@ fn a_gateway_gets_heads_once_witnesses_have_cosigned_and_stops_when_they_stay_aw
         assert_eq!(ran.exit, 3, "{ran}");
         assert!(ran.stderr.contains("(unwitnessed)"), "{ran}");
         for witness in &witnesses {
-            witness.desk().log = trusted.log().ok();
+            witness.desk().logs = trusted.logs().expect("keys");
         }
         witnesses[2].is(Mood::Never);
         let cosigned = || running.app.quorum().is_some_and(|quorum| quorum.cosigned > 0);

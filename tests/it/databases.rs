@@ -55,6 +55,54 @@ impl Fresh {
         }
     }
 
+    /// A copy of the database as it is, to be restored later: a file, or a schema.
+    pub(crate) async fn backup(&self) {
+        match &self.database {
+            Database::Sqlite(path) => {
+                std::fs::copy(path, path.with_extension("backup")).expect("backed up");
+            }
+            Database::Postgres(url) => {
+                let schema = self.schema.as_deref().expect("has one");
+                let mut conn = PgConnection::connect(url.reveal()).await.expect("reached");
+                let tables: Vec<String> =
+                    sqlx::query_scalar("SELECT tablename::text FROM pg_tables WHERE schemaname = $1")
+                        .bind(schema)
+                        .fetch_all(&mut conn)
+                        .await
+                        .expect("tables");
+                let mut sql = format!("CREATE SCHEMA {schema}_b;");
+                for table in tables {
+                    sql += &format!("CREATE TABLE {schema}_b.{table} (LIKE {schema}.{table} INCLUDING ALL);");
+                    sql += &format!(
+                        "INSERT INTO {schema}_b.{table} OVERRIDING SYSTEM VALUE SELECT * FROM {schema}.{table};"
+                    );
+                }
+                // The only column that counts by itself.
+                let next = format!("COALESCE((SELECT MAX(id) FROM {schema}.audit), 0) + 1");
+                sql += &format!("SELECT setval(pg_get_serial_sequence('{schema}_b.audit', 'id'), {next}, false);");
+                conn.execute(sqlx::AssertSqlSafe(sql)).await.expect("backed up");
+            }
+        }
+    }
+
+    /// Puts the copy in the place of the database.
+    pub(crate) async fn restore(&self) {
+        match &self.database {
+            Database::Sqlite(path) => {
+                for beside in ["db-wal", "db-shm"] {
+                    let _ = std::fs::remove_file(path.with_extension(beside));
+                }
+                std::fs::copy(path.with_extension("backup"), path).expect("restored");
+            }
+            Database::Postgres(url) => {
+                let schema = self.schema.as_deref().expect("has one");
+                let mut conn = PgConnection::connect(url.reveal()).await.expect("reached");
+                let sql = format!("DROP SCHEMA {schema} CASCADE; ALTER SCHEMA {schema}_b RENAME TO {schema}");
+                conn.execute(sqlx::AssertSqlSafe(sql)).await.expect("restored");
+            }
+        }
+    }
+
     /// After a failed test the schema stays, to be looked at.
     pub(crate) async fn drop_schema(self) {
         let Some(schema) = self.schema else { return };
@@ -98,6 +146,49 @@ fn unused_name() -> String {
     SystemRng.fill(&mut random);
     let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("t_{random}_{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Another database of the same server, for anchors.
+pub(crate) struct Elsewhere {
+    pub(crate) url: String,
+    name: String,
+}
+
+impl Elsewhere {
+    pub(crate) async fn new() -> Self {
+        let (url, name) = (postgres(), unused_name());
+        let mut server = PgConnection::connect(&url).await.expect("COUNTERSIGN_TEST_POSTGRES can be reached");
+        server.execute(sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.expect("a database");
+        let mut url: url::Url = url.parse().expect("a URL");
+        url.set_path(&name);
+        Self { url: url.to_string(), name }
+    }
+
+    pub(crate) async fn execute(&self, sql: &str) {
+        let mut conn = PgConnection::connect(&self.url).await.expect("reached");
+        conn.execute(sqlx::AssertSqlSafe(sql.to_owned())).await.expect("done");
+    }
+
+    pub(crate) async fn text(&self, sql: &str) -> Option<String> {
+        let mut conn = PgConnection::connect(&self.url).await.expect("reached");
+        sqlx::query_scalar(sqlx::AssertSqlSafe(sql.to_owned())).fetch_optional(&mut conn).await.expect("answers")
+    }
+
+    /// As if the server were gone, or back.
+    pub(crate) async fn reachable(&self, reachable: bool) {
+        let mut server = PgConnection::connect(&postgres()).await.expect("reached");
+        let name = &self.name;
+        let allow = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {reachable}");
+        server.execute(sqlx::AssertSqlSafe(allow)).await.expect("altered");
+        let end = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+        server.execute(sqlx::AssertSqlSafe(end)).await.expect("ended");
+    }
+
+    pub(crate) async fn drop_database(self) {
+        let mut server = PgConnection::connect(&postgres()).await.expect("reached");
+        let drop = format!("DROP DATABASE {} WITH (FORCE)", self.name);
+        server.execute(sqlx::AssertSqlSafe(drop)).await.expect("dropped");
+    }
 }
 
 /// Blocks on a future as `#[tokio::test]` does, with threads: the service spawns tasks.

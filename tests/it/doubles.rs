@@ -22,7 +22,7 @@ use countersign::{
     clock::Span,
     env::{Clock as _, ManualClock},
     keys::SigningKey,
-    log::{Checkpoint, empty_root, note, open_checkpoint, verify_consistency, witness::AddCheckpoint},
+    log::{Checkpoint, empty_root, note, open_checkpoint_by, verify_consistency, witness::AddCheckpoint},
     mcp::Target,
 };
 use tempfile::TempDir;
@@ -190,8 +190,8 @@ pub(crate) struct Witness {
 
 pub(crate) struct WitnessDesk {
     pub(crate) mood: Mood,
-    /// The log that it knows.
-    pub(crate) log: Option<note::Verifier>,
+    /// The keys of the log that it knows; none if it knows none.
+    pub(crate) logs: Vec<note::Verifier>,
     /// The last checkpoint that it cosigned.
     pub(crate) seen: Option<Checkpoint>,
     /// What it was asked.
@@ -207,7 +207,7 @@ impl Witness {
         let (name, key) = (format!("w{n}.example"), SigningKey::from_seed(&[100 + n; 32]));
         let vkey = note::Verifier::cosigner(&name, key.verifying()).expect("a name");
         let (mood, clock) = (Mood::Honest, clock.clone());
-        let desk = WitnessDesk { mood, log: None, seen: None, asked: vec![], name, key, clock };
+        let desk = WitnessDesk { mood, logs: vec![], seen: None, asked: vec![], name, key, clock };
         let desk = Arc::new(Mutex::new(desk));
         let router = Router::new().route("/prefix/add-checkpoint", post(add_checkpoint)).with_state(Arc::clone(&desk));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -249,8 +249,11 @@ impl WitnessDesk {
     }
 
     fn honest(&mut self, asked: &AddCheckpoint, ahead: Span) -> Response {
-        let Some(log) = &self.log else { return StatusCode::NOT_FOUND.into_response() };
-        let Ok(new) = open_checkpoint(&asked.checkpoint, log) else { return StatusCode::FORBIDDEN.into_response() };
+        if self.logs.is_empty() {
+            return StatusCode::NOT_FOUND.into_response();
+        }
+        let new = open_checkpoint_by(&asked.checkpoint, &self.logs);
+        let Ok(new) = new else { return StatusCode::FORBIDDEN.into_response() };
         let (size, root) = self.seen.as_ref().map_or((0, empty_root()), |seen| (seen.size, seen.root));
         if asked.old > new.size {
             return StatusCode::BAD_REQUEST.into_response();

@@ -19,7 +19,7 @@ use countersign::{
         PinSet, State,
         desk::{Case, Decided},
         head::Head,
-        trust::{HeadKey, Terms, Trust},
+        trust::{HeadKey, LogKey, Terms, Trust},
         verdict::{Action, Listing, Scan, Verdict, judge},
         verify::{self, HeadAnswer, Seen},
     },
@@ -274,8 +274,9 @@ impl Registry {
             version: 1,
             origin: "pins.example".into(),
             epoch: 1,
+            former: vec![],
             root: key(1).verifying(),
-            log: key(2).verifying(),
+            logs: vec![LogKey { key: key(2).verifying(), from: Timestamp::EPOCH, until: None }],
             heads: vec![HeadKey { key: key(3).verifying(), from: Timestamp::EPOCH }],
             head_lifetime: Span::hours(1),
             clock_skew: Span::minutes(5),
@@ -447,6 +448,11 @@ fn a_lying_registry_is_caught() {
     assert_eq!(
         refused(&good, &other, registry.now),
         "version 2 has another digest than before: the registry signed two sets under one version"
+    );
+    let leapt = Seen { version: 0, ..seen.clone() };
+    assert_eq!(
+        refused(&good, &leapt, registry.now),
+        "the registry leapt from version 0 to version 2, further than its log can have grown"
     );
     let mut longer = seen.clone();
     longer.checkpoint.size += 1;

@@ -18,6 +18,7 @@ mod doubles;
 mod filled;
 mod go_log;
 mod in_memory;
+mod keys;
 mod log;
 mod mcp_http;
 mod mcp_stdio;

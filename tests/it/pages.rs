@@ -70,7 +70,7 @@ impl Site {
     /// The same registry after its anchor was lost: it opens, read-only.
     pub(crate) async fn without_anchor(self) -> Self {
         self.app.close().await;
-        std::fs::remove_file(Bench::new(&self.fresh).settings().anchor.path).expect("is there");
+        std::fs::remove_file(self.fresh.dir.path().join("data/anchor")).expect("is there");
         Self::open(Arc::clone(&self.fresh), URL).await
     }
 

@@ -140,7 +140,7 @@ fn what_can_not_be_read_is_told_with_its_place_and_what_was_expected() {
             ("{\"tools\": [\n  {\"name\": \"a\"},\n]}", "Line 3, column 1"),
             (
                 "{\"tools\": 7}",
-                "In tools: invalid type: integer `7`, expected a list of descriptors; expected a capture",
+                "In tools: invalid type: integer `7`, expected an array of descriptors; expected a capture",
             ),
             ("{\"result\": []}", "In result:"),
             ("{'a': 1}", "Line 1, column 2: a member’s name must be a string in double quotes; expected"),

@@ -416,3 +416,19 @@ fn every_page_has_the_way_out_in_its_bar() {
         assert!(who(&site, &browser).is_none());
     });
 }
+
+#[test]
+fn nobody_is_signed_in_or_made_administrator_from_another_site() {
+    block_on(async {
+        let site = Site::new().await;
+        let link = link(&site).await;
+        let foreign = [("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")];
+        let fields = [("name", "eve"), ("password", PASSWORD), ("again", PASSWORD), ("who", "solo")];
+        site.nobody().post_from(&link, &fields, &foreign).await.page(403);
+        assert!(!site.app.access().has_admin());
+        site.add("ada", &[]).await;
+        let answer = site.nobody().post_from("/sign-in", &[("name", "ada"), ("password", PASSWORD)], &foreign).await;
+        answer.page(403);
+        assert_eq!(answer.header("set-cookie"), "");
+    });
+}

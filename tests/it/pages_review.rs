@@ -1,15 +1,15 @@
 //! The pages of review: from the queue to a pin and back, and everything that stands in a decision's way.
 
 use countersign::{
-    attest::Role as Speaks,
+    attest::{Level, Role as Speaks},
     clock::Span,
     review::{Policy, ReviewerId},
     service::{
-        access::{AddAccount, Principal},
+        access::{AddAccount, Principal, SetRoles},
         govern::{self, Governor, SetPolicy},
         publish::{self, Submission},
     },
-    store::Role,
+    store::{Role, Stage},
 };
 
 use crate::{
@@ -487,4 +487,42 @@ fn a_release_stands_in_the_queue_as_its_publisher_listed_it() {
 fn listed(html: &str) -> Vec<String> {
     let rows = html.split("<a class=\"name\" href=\"/candidates/").skip(1);
     rows.map(|rest| rest.split('"').next().expect("ends").to_owned()).collect()
+}
+
+#[test]
+fn evidence_of_a_level_that_the_policy_does_not_take_is_not_approved() {
+    block_on(async {
+        let site = Site::reviewing().await;
+        let reviewer = site.signed_in("reviewer").await;
+        let ids = site.publish("com.example/notes", "1.0.0", &[EXPORT]).await;
+        reviewer.bind("com.example/notes", "notes").await;
+        site.policy(Policy { levels: vec![Level::Sigstore], ..Policy::default() }).await;
+        let size = site.app.moment().checkpoint.size;
+        let refused = reviewer.vote(&ids[0], "approve").await.page(409);
+        assert!(refused.contains("policy does not accept evidence of this level"), "{refused}");
+        assert_eq!(site.app.moment().checkpoint.size, size);
+    });
+}
+
+#[test]
+fn the_ballot_of_somebody_who_is_no_reviewer_any_more_does_not_count() {
+    block_on(async {
+        let site = Site::reviewing().await;
+        let (reviewer, second) = (site.signed_in("reviewer").await, site.signed_in("second").await);
+        let ids = site.publish("com.example/notes", "1.0.0", &[EXPORT]).await;
+        reviewer.bind("com.example/notes", "notes").await;
+        site.policy(Policy { quorum: 2, ..Policy::default() }).await;
+        assert_eq!(reviewer.vote(&ids[0], "approve").await.status, 303);
+        let (name, by) = ("reviewer".parse().expect("legal"), Principal::LocalOperator);
+        site.app.write(SetRoles { name, roles: [Role::Auditor].into(), by }).await.expect("set");
+        assert_eq!(second.vote(&ids[0], "approve").await.status, 303);
+        let mut conn = site.app.reader().conn().await.expect("a connection");
+        let row = conn.candidate(&ids[0].parse().expect("an id")).await.expect("reads").expect("is there");
+        assert_eq!(row.state, Stage::Pending, "one ballot of two");
+        drop(conn);
+        assert_eq!(site.signed_in("admin").await.vote(&ids[0], "approve").await.status, 303);
+        let mut conn = site.app.reader().conn().await.expect("a connection");
+        let row = conn.candidate(&ids[0].parse().expect("an id")).await.expect("reads").expect("is there");
+        assert_eq!(row.state, Stage::Approved);
+    });
 }

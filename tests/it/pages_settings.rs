@@ -340,8 +340,8 @@ fn keys_and_reference_are_shown() {
         let site = Site::staffed().await;
         let text = admin(&site).await.get("/settings/keys").await.page(200);
         let moment = site.app.moment();
-        let created = &moment.state.registry().expect("is there").created;
-        for id in [created.root_key, created.head_key, created.log_key] {
+        let keys = &moment.state.registry().expect("is there").keys;
+        for id in keys.all() {
             assert!(text.contains(&id.to_string()), "{id}");
         }
         let command = "countersign trust https://pins.example -o trust.txt --fingerprint";

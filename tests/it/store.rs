@@ -1,6 +1,7 @@
 //! The contract of `countersign::store`: every statement, on both engines, each time.
 
 mod access;
+mod anchor;
 mod documents;
 mod integrity;
 mod log;
@@ -65,6 +66,9 @@ fn every_statement_is_in_the_contract() {
     };
     let (sources, suite) = (read("src/store"), read("tests/it/store"));
     let names = sources.split("pub async fn ").skip(1).map(|rest| rest.split('(').next().expect("a name"));
-    let forgotten: Vec<&str> = names.filter(|name| *name != "open" && !suite.contains(&format!(".{name}("))).collect();
+    // Both are called as what they are: functions.
+    let forgotten: Vec<&str> = names
+        .filter(|name| *name != "open" && *name != "open_to_read" && !suite.contains(&format!(".{name}(")))
+        .collect();
     assert_eq!(forgotten, [""; 0]);
 }

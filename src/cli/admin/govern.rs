@@ -192,7 +192,7 @@ fn list(json: bool, app: &App, env: &mut Env) -> Result<(), Failure> {
     Ok(table.print(env)?)
 }
 
-fn operator() -> Governor {
+pub(super) fn operator() -> Governor {
     Governor { by: ReviewerId::local_operator(), name: "local-operator".to_owned() }
 }
 

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod govern;
+mod keys;
 
 use crate::{
     config,
@@ -60,7 +61,16 @@ enum Command {
     /// Aliases of servers
     #[command(subcommand)]
     Alias(govern::Alias),
-    /// The file that keeps the highest checkpoint served
+    /// Keys that sign for the registry
+    #[command(subcommand)]
+    Key(keys::Key),
+    /// Versions of the trust file
+    #[command(subcommand)]
+    Trust(keys::Trust),
+    /// The registry's name, which changes only when its newest copy is lost
+    #[command(subcommand)]
+    Epoch(keys::Epoch),
+    /// The highest checkpoint served
     #[command(subcommand)]
     Anchor(Anchor),
 }
@@ -101,6 +111,9 @@ async fn act(command: &Command, app: &App, env: &mut Env) -> Result<(), Failure>
         Command::Pinset(pinset) => govern::pinset(pinset, app, env).await,
         Command::Policy(policy) => govern::policy(policy, app, env).await,
         Command::Alias(alias) => govern::alias(alias, app, env).await,
+        Command::Key(key) => keys::key(key, app, env).await,
+        Command::Trust(trust) => keys::trust(trust, app, env).await,
+        Command::Epoch(epoch) => keys::epoch(epoch, app, env).await,
         Command::Anchor(Anchor::Adopt) => {
             app.adopt_anchor().await.map_err(|why| {
                 Failure::no(format_args!("the anchor is not adopted: {why}")).next(

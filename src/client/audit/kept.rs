@@ -5,8 +5,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use crate::{
-    clock::Timestamp,
-    log::{Checkpoint, note::Verifier, open_checkpoint},
+    log::Checkpoint,
     pinset::{head::Head, trust::Trust},
 };
 
@@ -54,7 +53,7 @@ impl Kept {
     ///
     /// # Errors
     /// [`NotKept`]. Lines that are no heads of this registry are noted, not refused.
-    pub fn load(path: &Path, trust: &Trust, now: Timestamp) -> Result<Self, NotKept> {
+    pub fn load(path: &Path, trust: &Trust) -> Result<Self, NotKept> {
         let path = if path.is_dir() { path.join("heads") } else { path.to_owned() };
         let named = path.display().to_string();
         let length = fs::metadata(&path).map_err(|e| NotKept::Io(named.clone(), e))?.len();
@@ -62,7 +61,7 @@ impl Kept {
             return Err(NotKept::TooLong(named));
         }
         let text = fs::read_to_string(&path).map_err(|e| NotKept::Io(named.clone(), e))?;
-        let (mut kept, keys, terms) = (Self::default(), trust.head_keys(now), trust.terms());
+        let (mut kept, keys, terms) = (Self::default(), trust.heads(), trust.terms());
         for (line, n) in text.lines().zip(1_u64..) {
             let envelope = STANDARD.decode(line).map_err(|e| e.to_string());
             let head = envelope.and_then(|envelope| {
@@ -88,8 +87,8 @@ impl Kept {
     }
 
     /// Adds a checkpoint that was kept: one that this log's key didn't sign says nothing about it and is noted.
-    pub fn checkpoint(&mut self, note: String, by: &'static str, log: &Verifier) {
-        match open_checkpoint(&note, log) {
+    pub fn checkpoint(&mut self, note: String, by: &'static str, trust: &Trust) {
+        match trust.open_ever(&note) {
             Ok(checkpoint) => {
                 let kept = KeptCheckpoint { checkpoint, note, by };
                 self.checkpoints.entry(kept.checkpoint.size).or_default().push(kept);

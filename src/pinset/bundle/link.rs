@@ -196,12 +196,12 @@ fn read<T>(part: &'static str, logged: &Logged, facts: impl Fn(Event) -> Option<
 
 /// The one tree that holds all four leaves.
 fn one_checkpoint(bundle: &Bundle, trust: &Trust) -> Result<Checkpoint, Broken> {
-    let log = trust.log().map_err(|e| Broken::Form(e.to_string()))?;
+    let log = trust.logs().map_err(|e| Broken::Form(e.to_string()))?;
     let Bundle { authority, release, decision, published, .. } = bundle;
     let all = [("authority", authority), ("release", release), ("decision", decision), ("published", published)];
     let mut tree = None;
     for (part, logged) in all {
-        let proved = logged.proof.verify(&logged.leaf, &log);
+        let proved = logged.proof.verify_by(&logged.leaf, &log);
         tree = Some(proved.map_err(|why| Broken::NotLogged { part, why })?);
     }
     let elsewhere = |logged: &Logged| logged.proof.checkpoint != published.proof.checkpoint;
@@ -222,7 +222,7 @@ fn order(steps: &[(&'static str, Place, Place)]) -> Result<(), Broken> {
 /// cosign after it was issued and while it lasts.
 fn head(bundle: &Bundle, trust: &Trust, decision: &Decision) -> Result<CheckedHead, Broken> {
     let refused = |e: NotAHead| Broken::Head(e.into());
-    let said = Head::open(&bundle.head, &trust.head_keys(Timestamp::MAX)).map_err(refused)?;
+    let said = Head::open(&bundle.head, &trust.heads()).map_err(refused)?;
     let Logged { leaf, proof } = bundle.published.clone();
     let answer = HeadAnswer { head: bundle.head.clone(), leaf, proof, consistency: Vec::new() };
     verify::head(trust, &decision.pinset, None, &answer, said.expires).map_err(Broken::Head)

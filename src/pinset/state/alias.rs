@@ -92,7 +92,7 @@ impl AliasState {
         let by = |id: Sha256| evidence.get(&id).map(|state| (id, state.to_pin_evidence()));
         PinsDocument {
             r#type: PinsType::V1,
-            registry: registry.created.origin.clone(),
+            registry: registry.origin.clone(),
             set: set.clone(),
             alias: alias.clone(),
             server: self.server.clone(),

@@ -22,6 +22,9 @@ pub enum FoldError {
     /// The first leaf, and only it, creates the registry.
     #[error("the first leaf, and no other, creates the registry")]
     Registry,
+    /// A version of the trust file, or an epoch, that can't come next.
+    #[error("{0}")]
+    Keys(&'static str),
     /// A pin set of this name exists.
     #[error("the pin set exists already")]
     SetExists,

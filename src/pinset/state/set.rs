@@ -392,6 +392,12 @@ impl SetState {
         held
     }
 
+    /// Every document names registry and epoch, so all are made anew.
+    pub(super) fn start_epoch(&mut self) {
+        self.aliases.values_mut().for_each(|alias| Arc::make_mut(alias).document = None);
+        self.changed = true;
+    }
+
     pub(super) fn next_version(
         &self,
         registry: &Registry,
@@ -438,9 +444,9 @@ impl SetState {
         let aliases = aliases.collect();
         let document = SetDocument {
             r#type: SetType::V1,
-            registry: registry.created.origin.clone(),
+            registry: registry.origin.clone(),
             name: self.name.clone(),
-            epoch: registry.created.epoch,
+            epoch: registry.epoch,
             version: self.newest.as_ref().map_or(1, |newest| newest.version + 1),
             issued: at,
             policy_sha256: self.policy_sha256,

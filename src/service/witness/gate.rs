@@ -1,6 +1,6 @@
 //! What a checkpoint needs before heads over it are released.
 
-use crate::{clock::Timestamp, config, log::policy::Policy, pinset::trust::Trust, store};
+use crate::{clock::Timestamp, config, log::policy::Policy, pinset::trust::Trust};
 
 use super::CLOCK_SKEW;
 
@@ -9,26 +9,21 @@ use super::CLOCK_SKEW;
 pub(in super::super) struct Gate {
     policies: Vec<Policy>,
     in_trust: bool,
-    /// The trust file can't be read: nothing is released.
-    shut: bool,
 }
 
 impl Gate {
-    pub(in super::super) fn new(configured: Option<&config::Witnesses>, trust: &store::Trust) -> Self {
+    pub(in super::super) fn new(configured: Option<&config::Witnesses>, trust: &Trust) -> Self {
         let asked = configured.map(|configured| configured.policy().for_readers());
-        let Ok(trust) = Trust::first(&trust.note) else {
-            return Self { policies: Vec::new(), in_trust: false, shut: true };
-        };
         let trusted = trust.terms().witnesses.clone().filter(|policy| !policy.asks_for_none());
         let in_trust = asked == trusted;
         let mut policies: Vec<Policy> = asked.into_iter().chain(trusted).collect();
         policies.dedup();
-        Self { policies, in_trust, shut: false }
+        Self { policies, in_trust }
     }
 
     /// Whether nothing is asked for.
     pub(in super::super) const fn is_open(&self) -> bool {
-        self.policies.is_empty() && !self.shut
+        self.policies.is_empty()
     }
 
     /// Whether gateways ask for what the settings ask for.
@@ -38,11 +33,11 @@ impl Gate {
 
     /// Whether this checkpoint's note has all that it needs.
     pub(in super::super) fn passes(&self, note: &str, now: Timestamp) -> bool {
-        !self.shut && self.policies.iter().all(|policy| policy.check(note, now + CLOCK_SKEW).is_ok())
+        self.policies.iter().all(|policy| policy.check(note, now + CLOCK_SKEW).is_ok())
     }
 
     /// Whether it can pass with cosignatures of only those witnesses, by their keys' texts.
     pub(super) fn could_pass(&self, may: impl Fn(&str) -> bool) -> bool {
-        !self.shut && self.policies.iter().all(|policy| policy.holds(|witness| may(&witness.key.to_string())))
+        self.policies.iter().all(|policy| policy.holds(|witness| may(&witness.key.to_string())))
     }
 }

@@ -107,7 +107,7 @@ async fn keep(
     tx.put_standing(&row).await?;
     let note = proofs::note_at(&mut tx, size).await?.unwrap_or_default();
     let news = row.trouble != before || !matches!(outcome, Outcome::Failed(..));
-    if matches!(outcome, Outcome::Cosigned(_)) && core.gate().passes(&note, now) {
+    if matches!(outcome, Outcome::Cosigned(_)) && core.served_gate().passes(&note, now) {
         tx.put_cosigned(size).await?;
         for head in tx.waiting_heads(size).await? {
             tx.release_head(&head).await?;

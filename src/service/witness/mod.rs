@@ -19,7 +19,7 @@ mod gate;
 mod keep;
 mod round;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use reqwest::Client;
@@ -27,7 +27,7 @@ use tokio::{sync::Notify, task::JoinSet};
 
 pub use self::ask::Trouble;
 pub(super) use self::gate::Gate;
-use super::{App, Core, commit::Failure};
+use super::{App, Core, commit::Failure, tip::Tip};
 use crate::{
     clock::{Span, Timestamp},
     config,
@@ -42,8 +42,6 @@ const CLOCK_SKEW: Span = super::sign::CLOCK_SKEW;
 pub(super) struct Witnesses {
     configured: Option<config::Witnesses>,
     http: Client,
-    /// The gate under a version of the trust file.
-    gate: Mutex<Option<(u64, Arc<Gate>)>>,
     health: ArcSwap<Health>,
     /// Woken when there is something new to serve: a checkpoint to ask for, perhaps.
     pub(super) wake: Notify,
@@ -91,23 +89,24 @@ impl Witnesses {
             .no_gzip()
             .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        Ok(Self { configured, http, gate: Mutex::new(None), health: ArcSwap::default(), wake: Notify::new() })
+        Ok(Self { configured, http, health: ArcSwap::default(), wake: Notify::new() })
+    }
+
+    pub(super) const fn configured(&self) -> Option<&config::Witnesses> {
+        self.configured.as_ref()
     }
 }
 
 impl Core {
-    /// What must be cosigned before heads are released: what the settings ask for, and the trust file that is served.
-    pub(super) fn gate(&self) -> Arc<Gate> {
-        let trust = Arc::clone(&self.moment().trust);
-        let mut held = self.witnesses.gate.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*held {
-            Some((version, gate)) if *version == trust.version => Arc::clone(gate),
-            _ => {
-                let gate = Arc::new(Gate::new(self.witnesses.configured.as_ref(), &trust));
-                *held = Some((trust.version, Arc::clone(&gate)));
-                gate
-            }
-        }
+    /// What must be cosigned before heads are released: what the settings ask for, and the trust file at the log's end.
+    pub(super) fn gate(&self, tip: &Tip) -> Gate {
+        let served = self.moment();
+        Gate::new(self.witnesses.configured(), &tip.logs.as_ref().unwrap_or(&served.logs).trust)
+    }
+
+    /// The same by the trust file that is served.
+    fn served_gate(&self) -> Gate {
+        Gate::new(self.witnesses.configured(), &self.moment().logs.trust)
     }
 
     /// Keeps what the rows say for those who ask how witnesses are doing.
@@ -146,7 +145,7 @@ impl App {
 
     /// How the quorum is doing; `None` where no witness is asked for, neither by the settings nor by the trust file.
     pub fn quorum(&self) -> Option<QuorumHealth> {
-        let gate = self.core.gate();
+        let gate = self.core.served_gate();
         let health = self.core.witnesses.health.load();
         (!gate.is_open()).then(|| QuorumHealth { cosigned: health.cosigned, in_trust: gate.is_in_trust() })
     }

@@ -21,7 +21,7 @@ pub(super) async fn due(core: &Core) -> Result<Vec<usize>, Failure> {
     let (mut round, standings) = (conn.round().await?, conn.standings().await?);
     let newest = conn.log_head().await?.size;
     let now = core.clock.now();
-    let gate = core.gate();
+    let gate = core.served_gate();
     let stuck = |round: &Round| !gate.could_pass(|vkey| may_cosign(&standings, vkey, round.size));
     if is_over(&round, newest, stuck(&round), now) {
         drop(conn);

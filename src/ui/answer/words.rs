@@ -46,6 +46,20 @@ pub(super) fn words(event: &Event, people: &People) -> Html {
         Event::RulesetSet(set) => {
             html!("Other scanner rules apply: <span class=\"mono\">", (label::short(set.ruleset)), "</span>")
         }
+        Event::KeyRotated(rotated) => {
+            html!("Version ", (rotated.trust.version), " of the trust file published by ", (people.name(&rotated.by)))
+        }
+        Event::KeyActivated(activated) => {
+            html!("Key ", [label::mono(&activated.key.to_string())], " signs the log from here on")
+        }
+        Event::EpochStarted(started) => html!(
+            "Epoch ",
+            (started.epoch),
+            ": the log goes on as ",
+            [label::mono(&started.origin)],
+            ", begun by ",
+            (people.name(&started.by))
+        ),
         Event::PinsetPublished(published) => html!(
             "<a href=\"/pinsets/",
             (&published.pinset),

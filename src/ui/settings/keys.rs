@@ -5,9 +5,9 @@ use axum::{extract::State, response::Response};
 
 use super::{Part, frame, parts};
 use crate::{
-    canon::Sha256,
     clock::Timestamp,
     pinset::trust::Trust,
+    service::{KeyKind, trust::KeyStatus},
     ui::{
         around::page,
         figure::Short,
@@ -33,7 +33,7 @@ pub(crate) struct KeysPage {
 pub(crate) struct KeyRow {
     pub(crate) what: &'static str,
     pub(crate) key: Short,
-    /// Known for heads, which change their keys.
+    /// Since when it counts; none from the first start on.
     pub(crate) since: Option<When>,
     pub(crate) place: String,
     pub(crate) signs: &'static str,
@@ -49,19 +49,17 @@ pub(in crate::ui) async fn show(State(web): State<Web>, Admin(who): Admin) -> Re
 fn body(web: &Web) -> Result<KeysPage, Problem> {
     let now = web.app().clock().now();
     let trust = Trust::first(&web.app().moment().trust.note).map_err(Problem::internal)?;
-    let terms = trust.terms();
-    let row = |what, key: Sha256, since: Option<Timestamp>, file: &str, signs| KeyRow {
-        what,
-        key: Short::key(key),
-        since: since.map(|since| when::date(since, now)),
-        place: file.to_owned(),
-        signs,
+    let row = |key: &KeyStatus| {
+        let (what, signs) = match key.kind {
+            KeyKind::Root => ("Root", "the trust file"),
+            KeyKind::Log => ("Log", "checkpoints of the log"),
+            KeyKind::Head => ("Head", "heads of pin sets, every 15 minutes"),
+        };
+        let here = if key.here { "on this machine" } else { "not on this machine" };
+        let since = (key.from > Timestamp::EPOCH).then(|| when::date(key.from, now));
+        KeyRow { what, key: Short::key(key.id.0), since, place: format!("{}, {here}", key.state), signs }
     };
-    let mut keys = vec![row("Root", terms.root.id().0, None, "root.pem", "the trust file")];
-    for head in &terms.heads {
-        keys.push(row("Head", head.key.id().0, Some(head.from), "head.pem", "heads of pin sets, every 15 minutes"));
-    }
-    keys.push(row("Log", terms.log.id().0, None, "log.pem", "checkpoints of the log"));
+    let keys = web.app().keys().iter().map(row).collect();
     let url = web.settings().public_url.as_str();
     Ok(KeysPage {
         parts: parts(Part::Keys, true),

@@ -1,7 +1,7 @@
 //! The whole job: publish, bind, look, approve, pull, check; then the changed release.
 
 use countersign::{
-    log::{Proof, note::Verifier},
+    log::Proof,
     pinset::{
         PinSet,
         trust::Trust,
@@ -60,11 +60,11 @@ async fn pull(site: &Site, seen: Option<&Seen>) -> (PinSet, Seen) {
 
 async fn proof_holds(site: &Site, log: &Value) {
     let trust = Trust::first(&site.app.moment().trust.note).expect("signed");
-    let verifier: Verifier = trust.log().expect("names the log");
+    let logs = trust.logs().expect("names the log");
     let proof: Proof = log["proof"].as_str().expect("text").parse().expect("a proof");
     assert_eq!(log["index"], proof.index);
     let leaf = site.app.reader().conn().await.expect("a connection").leaf(proof.index).await.expect("reads");
-    proof.verify(&leaf.expect("is there"), &verifier).expect("holds");
+    proof.verify(&leaf.expect("is there"), &logs[0]).expect("holds");
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use countersign::{
     clock::Span,
     config::{Readers, Registry, Witnesses},
-    log::open_checkpoint,
     pinset::{
         trust::Trust,
         verify::{self, HeadAnswer, Refused},
@@ -29,7 +28,7 @@ async fn watched(fresh: &Fresh) -> (Site, Vec<Witness>) {
     let site = Site::of(&bench, &settings, Readers::Anonymous).await;
     let trust = trust(&site).await;
     for witness in &witnesses {
-        witness.desk().log = trust.log().ok();
+        witness.desk().logs = trust.logs().expect("keys");
     }
     (site, witnesses)
 }
@@ -122,7 +121,7 @@ fn an_operator_sees_how_each_witness_is_doing() {
         let first = site.size();
         site.published("1.0.0", &[EXPORT]).await;
         witnesses[1].is(Mood::Says(422, String::new()));
-        witnesses[2].desk().log = None;
+        witnesses[2].desk().logs.clear();
         ask(&site).await;
         let (size, ready) = (site.size(), site.get("/readyz").await);
         assert_eq!(ready.status, 200, "what is served is still true");
@@ -151,7 +150,7 @@ fn an_operator_sees_how_each_witness_is_doing() {
         }
         let shown = String::from_utf8(site.get("/log/checkpoint").await.body).expect("text");
         let trust = trust(&site).await;
-        assert_eq!(open_checkpoint(&shown, &trust.log().expect("a key")).expect("signed").size, first);
+        assert_eq!(trust.open(&shown).expect("signed").size, first);
         assert!(verify::witnessed(&trust, &shown, now(&site)).is_ok());
     }));
 }

@@ -36,7 +36,7 @@ fn a_registry_that_signs_an_old_version_again_is_convicted_by_its_own_head() {
         let root_at = async |size: u64| {
             let note =
                 court.site.app.reader().conn().await.expect("a connection").checkpoint(size).await.expect("reads");
-            countersign::log::open_checkpoint(&note?, &court.trust().log().expect("a key")).ok().map(|c| c.root)
+            countersign::log::open_checkpoint(&note?, &court.trust().logs().expect("a key")[0]).ok().map(|c| c.root)
         };
         // The old version's own head told the truth when it was signed.
         let size = old.log_index + 1;

@@ -138,8 +138,11 @@ async fn a_false_statement_that_contradicts_another_is_refused_though_everything
     assert_eq!(told, TOLD_BY_SETS);
 }
 
+/// An edit with its name.
+type Named = (String, Box<dyn Fn(&mut Value)>);
+
 /// Edits that change which members there are: each taken away, and one too many, at every object.
-fn structural(document: &Value) -> Vec<(String, Box<dyn Fn(&mut Value)>)> {
+fn structural(document: &Value) -> Vec<Named> {
     fn objects(value: &Value, at: &str, found: &mut Vec<(String, Vec<String>)>) {
         match value {
             Value::Object(members) => {
@@ -149,21 +152,21 @@ fn structural(document: &Value) -> Vec<(String, Box<dyn Fn(&mut Value)>)> {
                 }
             }
             Value::Array(items) => {
-                items.iter().enumerate().for_each(|(n, inner)| objects(inner, &format!("{at}/{n}"), found))
+                items.iter().enumerate().for_each(|(n, inner)| objects(inner, &format!("{at}/{n}"), found));
             }
             _ => {}
         }
     }
     let mut found = vec![];
     objects(document, "", &mut found);
-    let mut edits: Vec<(String, Box<dyn Fn(&mut Value)>)> = vec![];
+    let mut edits: Vec<Named> = vec![];
     for (at, members) in found {
         for member in members {
             let place = at.clone();
             edits.push((
                 format!("without {at}/{member}"),
                 Box::new(move |value| {
-                    drop(value.pointer_mut(&place).and_then(Value::as_object_mut).expect("one").remove(&member))
+                    drop(value.pointer_mut(&place).and_then(Value::as_object_mut).expect("one").remove(&member));
                 }),
             ));
         }
@@ -335,18 +338,19 @@ async fn each_link_of_a_bundle_breaks_by_itself_and_says_so() {
 async fn a_bundle_is_verified_against_the_trust_file_in_hand_and_no_other() {
     use countersign::{
         clock::Span,
-        pinset::trust::{HeadKey, Terms},
+        pinset::trust::{HeadKey, LogKey, Terms},
     };
     let audit = Audit::new().await;
     let bundle = audit.genuine("notes.export").await.to_bytes();
     let terms = audit.trust().terms().clone();
     let (root, stranger) = (audit.key("root.pem"), SigningKey::from_seed(&[77; 32]));
     let issued = countersign::env::Clock::now(&audit.site.clock);
+    let log = LogKey { key: stranger.verifying(), from: Timestamp::EPOCH, until: None };
     let head = |from| HeadKey { key: audit.key("head.pem").verifying(), from };
     let rows = [
         ("the registry's own", terms.clone(), "ok"),
         ("a newer one of the same keys", Terms { version: 9, ..terms.clone() }, "ok"),
-        ("another log key", Terms { log: stranger.verifying(), ..terms.clone() }, "log"),
+        ("another log key", Terms { logs: vec![log], ..terms.clone() }, "log"),
         ("another epoch", Terms { epoch: 2, ..terms.clone() }, "head"),
         ("heads of a minute", Terms { head_lifetime: Span::minutes(1), ..terms.clone() }, "head"),
         (

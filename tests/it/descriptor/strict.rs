@@ -89,7 +89,7 @@ fn what_a_capture_does_not_know_is_fatal() {
         (r#"{"complete":true,"endpoint":"https://a.example"}"#, "need a method"),
         (r#"{"complete":true,"method":"telepathy"}"#, "unknown variant `telepathy`"),
         (r#"{"complete":true,"method":"http","capturedAt":"yesterday"}"#, "not a UTC time"),
-        (r#"{"complete":true} x"#, "trailing characters"),
+        (r#"{"complete":true} x"#, "something stands after the end of the JSON value"),
         (r#"{"complete":true,"tools":["#, "the text breaks off"),
         ("\u{feff}{}", "the file: bom"),
         ("7", "invalid type: integer `7`"),

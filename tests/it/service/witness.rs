@@ -6,7 +6,7 @@ use countersign::{
     clock::{Span, Timestamp},
     config::{self, Witnesses},
     env::Clock as _,
-    log::{Checkpoint, open_checkpoint, policy::Unwitnessed},
+    log::{Checkpoint, policy::Unwitnessed},
     name::SetName,
     pinset::{
         trust::Trust,
@@ -45,8 +45,8 @@ impl<'a> Watched<'a> {
         let settings =
             config::Registry { witnesses: Some(Witnesses::parse(&policy).expect("a policy")), ..bench.settings() };
         let app = bench.open_with(&settings, true).await.expect("opens");
-        let log = trust(&app).log().expect("names the log");
-        witnesses.iter().for_each(|witness| witness.desk().log = Some(log.clone()));
+        let logs = trust(&app).logs().expect("names the log");
+        witnesses.iter().for_each(|witness| witness.desk().logs.clone_from(&logs));
         Self { bench, settings, witnesses, app }
     }
 
@@ -82,9 +82,8 @@ impl<'a> Watched<'a> {
 
     /// The size that readers of the log are shown.
     fn shown(&self) -> Option<u64> {
-        let log = trust(&self.app).log().expect("names the log");
         let shown = self.app.moment().shown.clone()?;
-        Some(open_checkpoint(&shown, &log).expect("the log's").size)
+        Some(trust(&self.app).open(&shown).expect("the log's").size)
     }
 }
 
@@ -399,7 +398,7 @@ fn a_registry_that_gets_witnesses_later_serves_what_it_served_until_they_have_co
         let settings =
             config::Registry { witnesses: Some(Witnesses::parse(&policy).expect("a policy")), ..bench.settings() };
         let app = bench.open_with(&settings, true).await.expect("opens");
-        witness.desk().log = trust(&app).log().ok();
+        witness.desk().logs = trust(&app).logs().expect("names the log");
         assert_eq!(app.quorum(), Some(QuorumHealth { cosigned: 0, in_trust: false }));
         assert_eq!(gateway(&app, "default", None).await, Ok(before), "the trust file asks for no witness yet");
         app.write(AddSet("a".to_owned())).await.expect("written");

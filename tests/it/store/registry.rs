@@ -166,6 +166,8 @@ async fn versions_stay_and_heads_never_go_back() {
         assert_eq!(conn.head(&word("other")).await.expect("reads"), None);
         assert_eq!(conn.heads().await.expect("reads").len(), 2);
         assert_eq!(conn.trust().await.expect("reads"), Some(Trust { version: 2, note: "two\n".to_owned() }));
+        assert_eq!(conn.trust_version(1).await.expect("reads"), Some(Trust { version: 1, note: "one\n".to_owned() }));
+        assert_eq!(conn.trust_version(3).await.expect("reads"), None);
         for back in [head(1, 7, 30), head(2, 5, 30)] {
             let mut tx = writer.begin().await.expect("begins");
             assert!(tx.put_head(&back).await.is_err(), "{back:?}");
