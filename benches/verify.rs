@@ -162,6 +162,7 @@ fn trust() -> Trust {
         heads: vec![HeadKey { key: key(3).verifying(), from: Timestamp::EPOCH }],
         head_lifetime: Span::hours(1),
         clock_skew: Span::minutes(5),
+        witnesses: None,
     };
     terms.sign(&[&key(1)]).expect("signs")
 }

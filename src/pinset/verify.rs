@@ -5,7 +5,7 @@
 //! 3. The head's signature, before anything in it is read.
 //! 4. Type, registry, set, epoch, and times within the trust file's caps.
 //! 5. The version never falls, grows no faster than the log, and one version has one digest.
-//! 6. The checkpoint's signature, and that it is the head's.
+//! 6. The checkpoint's signature, that it is the head's, and that the trust file's witnesses have cosigned it.
 //! 7. Consistency with the tree seen before; a failure is proof of a fork.
 //! 8. Set and pins documents by digest.
 //! 9. Inclusion of the leaf that published the version.
@@ -45,7 +45,7 @@ use crate::{
     canon::{NotCanonical, Sha256},
     clock::{Span, Timestamp},
     event::{Event, Leaf, NotALeaf},
-    log::{BadProof, Checkpoint, Proof, ProofError, verify_consistency},
+    log::{BadProof, Checkpoint, Proof, ProofError, policy::Unwitnessed, verify_consistency},
     name::{Alias, SetName},
 };
 
@@ -177,6 +177,9 @@ pub enum Refused {
     /// The checkpoint isn't the one that the head names.
     #[error("the head was signed over another checkpoint than the one that came with it")]
     OtherCheckpoint,
+    /// The witnesses that the trust file asks for haven't cosigned the checkpoint.
+    #[error(transparent)]
+    Unwitnessed(#[from] Unwitnessed),
     /// The log is shorter than it was.
     #[error("the log went back from {seen} to {offered} leaves")]
     ShorterLog {
@@ -294,6 +297,7 @@ pub fn head(
     if (checkpoint.size, checkpoint.root) != (head.checkpoint_size, head.checkpoint_root) {
         return Err(Refused::OtherCheckpoint);
     }
+    witnessed(trust, &answer.proof.checkpoint, now)?;
     if let Some(seen) = seen.map(|seen| &seen.checkpoint) {
         if checkpoint.size < seen.size {
             return Err(Refused::ShorterLog { seen: seen.size, offered: checkpoint.size });
@@ -349,6 +353,19 @@ fn version(head: &Head, seen: Option<&Seen>) -> Result<(), Refused> {
         Some(seen) if leaves < seen.checkpoint.size => Ok(()),
         _ if head.version > most => Err(Refused::FastForward { offered: head.version, most, leaves }),
         _ => Ok(()),
+    }
+}
+
+/// Whether a checkpoint's note has the cosignatures that the trust file asks for. Everything that takes a checkpoint
+/// from a registry asks this, beside whether the log signed it.
+///
+/// # Errors
+/// [`Refused::Unwitnessed`].
+pub fn witnessed(trust: &Trust, note: &str, now: Timestamp) -> Result<(), Refused> {
+    let terms = trust.terms();
+    match &terms.witnesses {
+        None => Ok(()),
+        Some(policy) => Ok(policy.check(note, now + terms.clock_skew)?),
     }
 }
 

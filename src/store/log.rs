@@ -27,6 +27,8 @@ pub struct Poll {
     pub access: i64,
     /// When the last head was signed, in microseconds.
     pub heads: i64,
+    /// How often something about witnesses changed.
+    pub witnesses: i64,
 }
 
 /// A checkpoint as the log key signed it.
@@ -46,7 +48,8 @@ impl Conn {
     /// [`StoreError`] as for all of these.
     pub async fn poll(&mut self) -> Result<Poll> {
         const SQL: &str = "SELECT log_head.size, access_head.version AS access, \
-             (SELECT COALESCE(MAX(issued), 0) FROM head) AS heads FROM log_head, access_head";
+             (SELECT COALESCE(MAX(issued), 0) FROM head) AS heads, \
+             (SELECT changes FROM witness_round) AS witnesses FROM log_head, access_head";
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).fetch_one(&mut **c).await?))
     }
 

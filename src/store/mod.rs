@@ -73,6 +73,7 @@ mod queue;
 mod releases;
 mod sessions;
 mod votes;
+mod witness;
 
 pub use self::{
     access::{AccessSnapshot, Account, Role, Token},
@@ -88,6 +89,7 @@ pub use self::{
     releases::{Attestation, Descriptor, Release, Server, listed_name},
     sessions::{Failures, Session, Setup},
     votes::{Ballot, Decided},
+    witness::{Round, Standing},
 };
 
 /// The same thing on either engine.

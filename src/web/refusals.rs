@@ -168,6 +168,7 @@ impl From<NoHead> for Problem {
         let detail = e.to_string();
         match e {
             NoHead::NoSet => Self::new(Kind::PinsetNotFound),
+            NoHead::Unreleased => Self::new(Kind::Unwitnessed),
             NoHead::Behind { signed, seen } => {
                 Self::new(Kind::HeadBehind).detail(detail).with("signed", signed).with("seen", seen)
             }

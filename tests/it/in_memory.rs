@@ -60,6 +60,9 @@ pub(crate) struct Registry {
     state: State,
     edge: Edge,
     pub(crate) documents: Vec<(Sha256, Vec<u8>)>,
+    /// Whom its trust file asks for, and who cosigns: `wN.example` with the key of the seed 100 + N.
+    pub(crate) witnesses: Option<countersign::log::policy::Policy>,
+    pub(crate) cosigners: Vec<u8>,
 }
 
 impl Registry {
@@ -75,6 +78,8 @@ impl Registry {
             state: State::default(),
             edge: Edge::new(),
             documents: vec![],
+            witnesses: None,
+            cosigners: vec![],
         };
         let by = ReviewerId::local_operator;
         registry.log(Event::RegistryCreated(RegistryCreated {
@@ -250,15 +255,15 @@ impl Registry {
             checkpoint_size: size,
             checkpoint_root: root,
         };
+        let mut note = sign_checkpoint(&checkpoint, &log).expect("signs");
+        for n in &self.cosigners {
+            let name = format!("w{n}.example");
+            note += &note::cosign(&checkpoint.to_string(), &name, &key(100 + n), self.now).expect("cosigns");
+        }
         HeadAnswer {
             head: head.sign(&key(3)),
             leaf: self.leaves[leaf].clone(),
-            proof: Proof {
-                index: leaf as u64,
-                hashes: self.inclusion(leaf as u64),
-                checkpoint: sign_checkpoint(&checkpoint, &log).expect("signs"),
-                extra: None,
-            },
+            proof: Proof { index: leaf as u64, hashes: self.inclusion(leaf as u64), checkpoint: note, extra: None },
             consistency: self.hashes(&Plan::consistency(from, size).expect("not longer")),
         }
     }
@@ -287,6 +292,7 @@ impl Registry {
             heads: vec![HeadKey { key: key(3).verifying(), from: Timestamp::EPOCH }],
             head_lifetime: Span::hours(1),
             clock_skew: Span::minutes(5),
+            witnesses: self.witnesses.clone(),
         };
         terms.sign(&[&key(1)]).expect("signs")
     }

@@ -11,6 +11,7 @@ mod canon;
 mod cli_gateway;
 mod cli_local;
 mod cli_operator;
+mod cli_witnesses;
 mod client_lies;
 mod cluster;
 mod databases;

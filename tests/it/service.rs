@@ -9,6 +9,7 @@ mod lost_reply;
 mod opening;
 mod queue;
 mod review;
+mod witness;
 
 use std::sync::{
     Arc, Mutex,

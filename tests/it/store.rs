@@ -7,6 +7,7 @@ mod integrity;
 mod log;
 mod registry;
 mod review;
+mod witness;
 
 use countersign::{
     canon::Sha256,

@@ -16,6 +16,7 @@ use crate::{
     pinset::{
         replay::{Due, Lie, Replay},
         trust::Trust,
+        verify,
     },
 };
 
@@ -120,6 +121,9 @@ impl Walk {
         let (end, note) = self.newest_checkpoint(&trust).await?;
         (self.report.size, self.report.root) = (end.size, Some(end.root));
         self.report.checkpoint = Some(note.clone());
+        if let Err(e) = verify::witnessed(&self.trust, &note, self.now) {
+            self.report.not_verified.push(format!("that witnesses saw the same log: {e}"));
+        }
         if let Some(resume) = &self.resume {
             self.kept.checkpoint(resume.checkpoint.clone(), "the file of an earlier run", &trust);
         }

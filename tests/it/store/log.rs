@@ -8,7 +8,7 @@ async fn leaves_tiles_and_checkpoints_come_back_as_written() {
     on_both(async |fresh| {
         let (reader, writer) = opened(fresh).await;
         let mut conn = reader.conn().await.expect("a connection");
-        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 0, access: 0, heads: 0 });
+        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 0, access: 0, heads: 0, witnesses: 0 });
         write(&writer, async |tx| {
             let head = tx.take_head().await.expect("taken");
             assert_eq!(head, LogHead { size: 0, last_at: countersign::clock::Timestamp::EPOCH, root: hash("") });
@@ -22,7 +22,7 @@ async fn leaves_tiles_and_checkpoints_come_back_as_written() {
             tx.put_checkpoint(3, "a note\n", at(7)).await.expect("written");
         })
         .await;
-        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 3, access: 0, heads: 0 });
+        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 3, access: 0, heads: 0, witnesses: 0 });
         let head = LogHead { size: 3, last_at: at(7), root: hash("root") };
         assert_eq!(conn.log_head().await.expect("reads"), head);
         assert_eq!(conn.leaf(1).await.expect("reads"), Some(b"one".to_vec()));
