@@ -2,7 +2,7 @@
 //!
 //! A flag goes before a variable, a variable before the file, the file before the default. An unknown key of the file
 //! is fatal, because a setting that is silently not applied may be the one that was to keep somebody out. Nothing is
-//! opened here but the file; whether a directory or database can be used is for whoever uses it to find out. Paths in
+//! opened here but the file and the witness policy that it may name; whether a directory or database can be used is for whoever uses it to find out. Paths in
 //! the file are relative to DIR, those of flags to the working directory.
 
 use std::{
@@ -20,9 +20,11 @@ use crate::clock::Span;
 
 mod log;
 mod public_url;
+mod witnesses;
 
 pub use log::{Form as LogForm, Log};
 pub use public_url::PublicUrl;
+pub use witnesses::Witnesses;
 
 /// What the command line gave, as text; every member may be absent.
 #[derive(Clone, Debug, Default)]
@@ -79,6 +81,8 @@ pub struct Registry {
     pub origin: Option<Origin>,
     /// How long heads live.
     pub heads: Heads,
+    /// Who must have cosigned a checkpoint before heads over it are released.
+    pub witnesses: Option<Witnesses>,
     /// Sizes of pools and queues.
     pub limits: Limits,
 }
@@ -172,6 +176,7 @@ struct File {
     origin: Option<String>,
     trusted_proxy: Vec<String>,
     readers: Option<Readers>,
+    witnesses: Option<String>,
     log: Option<String>,
     log_format: Option<LogForm>,
     heads: HeadsFile,
@@ -263,6 +268,7 @@ impl Registry {
             anchor,
             origin: origin.map(|text| Origin::parse(&text)).transpose()?,
             heads: file.heads.checked()?,
+            witnesses: file.witnesses.as_deref().map(|setting| Witnesses::load(data, setting)).transpose()?,
             limits: file.limits.checked()?,
         })
     }

@@ -20,7 +20,7 @@
 //! | [`canon`] | strict JSON to canonical bytes to digest: the one canonicaliser |
 //! | [`name`] | names of servers, aliases and descriptors, and which ones clash |
 //! | [`keys`] | Ed25519 keys and their text forms |
-//! | [`log`] | Merkle trees, tiles, notes, checkpoints, proofs; a leaf is opaque bytes |
+//! | [`log`] | Merkle trees, tiles, notes, checkpoints, proofs, witness policies; a leaf is opaque bytes |
 //! | [`descriptor`] | what a server lists: descriptors, captures, releases, differences |
 //! | [`attest`] | evidence: DSSE, in-toto statements, authorities, [`attest::Verified`] |
 //! | [`scan`] | the scanner: rules as data, findings |
@@ -39,7 +39,7 @@
 //! | `mcp` | a raw JSON-RPC client that captures what a server lists |
 //! | `client` | the registry's client: publish, pull into a state directory, audit |
 //! | `store` | one SQL text for SQLite and PostgreSQL |
-//! | `service` | the commit queue, access, publishing, review, distribution |
+//! | `service` | the commit queue, access, publishing, review, distribution, witnesses |
 //! | `web` | what API and pages share |
 //! | `api` | the HTTP API |
 //! | `ui` | the pages |
@@ -75,13 +75,15 @@
 //!    [`review::Candidate::apply`] counts ballots of that very view; enough of them make a [`review::Decision`].
 //! 5. The decision is logged, and [`pinset::State`], the fold of all leaves, cuts the next version of the pin set with a
 //!    [`event::Event::PinsetPublished`]. Leaves, tiles, documents, the signed checkpoint and the new [`pinset::head::Head`]
-//!    are committed in one transaction; only then is the write acknowledged.
+//!    are committed in one transaction; only then is the write acknowledged. Where the registry has witnesses, gateways get
+//!    the head once a quorum of them has cosigned the checkpoint ([`log::policy`], [`log::witness`]).
 //!
 //! # Walkthrough: a gateway decides
 //!
 //! 1. `countersign pull` starts from a [`pinset::trust::Trust`] file whose fingerprint a person compared once.
 //! 2. [`pinset::verify::head`] checks the head's signature, its times, that version and log never went back, that the log
-//!    contains the log seen before, and that the version's leaf is in it; then set and pins documents by digest. A
+//!    contains the log seen before, that the trust file's witnesses have cosigned it, and that the version's leaf is in it;
+//!    then set and pins documents by digest. A
 //!    [`pinset::PinSet`] comes out of this and of nothing else, and is kept in the state directory.
 //! 3. At discovery and again before dispatch, [`pinset::verdict::judge`] compares each [`descriptor::Listed`] item's digest
 //!    with the set. Unknown, changed, revoked, expired, flagged, incomplete and stale are different answers, and only a live

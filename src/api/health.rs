@@ -13,7 +13,7 @@ use super::schema::Problem as Refusal;
 use crate::{
     clock::Timestamp,
     service::{
-        KeyKind, ReadOnly,
+        App, KeyKind, ReadOnly,
         trust::{KeyState, KeyStatus},
     },
     web::Web,
@@ -50,6 +50,34 @@ struct Ready {
     /// Seconds until the next key begins to count, or one that signs along ends; absent if no change is announced.
     #[serde(skip_serializing_if = "Option::is_none")]
     keys_change_in: Option<i64>,
+    /// Absent without witnesses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quorum: Option<Quorum>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    witnesses: Vec<Witness>,
+}
+
+/// How the witness quorum is doing.
+#[derive(Serialize)]
+struct Quorum {
+    /// Leaves under the newest checkpoint that has it.
+    size: u64,
+    /// Leaves that the log has beyond that.
+    lag: u64,
+    /// Whether the trust file asks gateways for it.
+    in_trust: bool,
+}
+
+/// How a witness is doing.
+#[derive(Serialize)]
+struct Witness {
+    name: String,
+    size: u64,
+    lag: u64,
+    cosigned_at: Option<Timestamp>,
+    /// What is wrong since then: a word.
+    trouble: Option<&'static str>,
+    trouble_at: Option<Timestamp>,
 }
 
 /// A key that isn't here.
@@ -83,9 +111,29 @@ pub(super) async fn readyz(State(web): State<Web>) -> Response {
             .filter(|at| *at > now)
             .min()
             .map(|at| at.since(now).as_seconds()),
+        quorum: quorum(app),
+        witnesses: witnesses(app),
     };
     let status = if ready.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(ready)).into_response()
+}
+
+fn quorum(app: &App) -> Option<Quorum> {
+    let quorum = app.quorum()?;
+    let lag = app.moment().checkpoint.size.saturating_sub(quorum.cosigned);
+    Some(Quorum { size: quorum.cosigned, lag, in_trust: quorum.in_trust })
+}
+
+fn witnesses(app: &App) -> Vec<Witness> {
+    let shown = app.witnesses().into_iter().map(|witness| Witness {
+        name: witness.name,
+        size: witness.size,
+        lag: witness.lag,
+        cosigned_at: witness.cosigned_at,
+        trouble: witness.trouble.map(|trouble| trouble.word()),
+        trouble_at: witness.trouble_at,
+    });
+    shown.collect()
 }
 
 pub(super) async fn metrics(State(web): State<Web>) -> impl IntoResponse {

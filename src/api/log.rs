@@ -24,7 +24,8 @@ use crate::{
 /// A checkpoint with the signatures of many witnesses is a few kilobytes.
 const MAX_NOTE: usize = 64 << 10;
 
-/// The newest checkpoint: a signed note.
+/// The newest checkpoint: a signed note. Where the registry has witnesses, the newest that their quorum has cosigned,
+/// with their cosignatures.
 #[utoipa::path(
     get, path = "/log/checkpoint", tag = "reader", security((), ("token" = []), ("session" = [])),
     responses(
@@ -33,9 +34,13 @@ const MAX_NOTE: usize = 64 << 10;
         (status = "default", body = Refusal, content_type = "application/problem+json"),
     )
 )]
-pub(super) async fn checkpoint(State(web): State<Web>, Reader(_): Reader, asked: HeaderMap) -> Response {
-    let note = web.app().moment().note.to_string();
-    tagged(&web, &asked, Keep::Ask, "text/plain; charset=utf-8", note)
+pub(super) async fn checkpoint(
+    State(web): State<Web>,
+    Reader(_): Reader,
+    asked: HeaderMap,
+) -> Result<Response, Problem> {
+    let shown = web.app().moment().shown.clone().ok_or_else(|| Problem::new(Kind::Unwitnessed))?;
+    Ok(tagged(&web, &asked, Keep::Ask, "text/plain; charset=utf-8", shown.to_string()))
 }
 
 /// Which piece.

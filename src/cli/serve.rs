@@ -81,6 +81,12 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     if running.app.anchor_is_inside_data() {
         print::note(env, "the anchor lies in DIR: a restore of all of DIR is not noticed; see --anchor")?;
     }
+    if running.app.quorum().is_some_and(|quorum| !quorum.in_trust) {
+        print::note(
+            env,
+            "the trust file asks gateways for other witnesses than the settings; see Witnesses in the README",
+        )?;
+    }
     if let Some(why) = running.app.read_only() {
         print::note(env, format_args!("read-only: {why}"))?;
     }

@@ -46,6 +46,20 @@ fn unknown_keys_are_fatal_at_every_level() {
 }
 
 #[test]
+fn witnesses_are_a_policy_in_the_file_or_beside_it() {
+    let key = crate::keys::SigningKey::from_seed(&[1; 32]).verifying();
+    let key = crate::log::note::Verifier::cosigner("w.example", key).expect("a name");
+    let file = format!("witnesses = \"\"\"\nwitness w {key} https://w.example/logs\nquorum w\n\"\"\"");
+    let found = serve(&file, &Flags::default(), &[]).expect("a policy").registry.witnesses.expect("named");
+    let asked: Vec<_> = found.each().map(|(witness, url)| (witness.name.as_str(), url.as_str())).collect();
+    assert_eq!(asked, [("w", "https://w.example/logs/add-checkpoint")]);
+    assert_eq!(serve("", &Flags::default(), &[]).expect("none").registry.witnesses, None);
+    let refused = serve("witnesses = 'nowhere.policy'", &Flags::default(), &[]).expect_err("no such file");
+    assert_eq!(refused.setting, "witnesses");
+    assert_eq!(serve("witness = 'w'", &Flags::default(), &[]).expect_err("unknown").setting, FILE);
+}
+
+#[test]
 fn the_public_url_is_https_or_loopback_and_nothing_but_an_origin() {
     let table = [
         ("https://pins.example", Some(("https://pins.example", "__Host-session"))),

@@ -483,6 +483,20 @@ mod tests {
     }
 
     #[test]
+    fn a_cosignature_has_the_bytes_that_the_specification_gives_it() {
+        // Made by another implementation of Ed25519 from the specification's words: key id over name and 0x04 and key,
+        // eight bytes of time, a signature over `cosignature/v1`, the time and the checkpoint's text.
+        let text = "log.example\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n";
+        let line = "\u{2014} w.example om8q1wAAAABkGFDL/J0ouQApDnDDT4i3mXeOQMaYz/P8s4tD6yD0H483yy3brfYKfyi6TXyJ0X8cuFUpDOTy+ZMIirX2t60QBG2+CA==\n";
+        let at = Timestamp::from_micros(1_679_315_147_000_000).expect("a time");
+        assert_eq!(cosign(text, "w.example", &key(2), at).expect("cosigns"), line);
+        let witness: Verifier =
+            "w.example+a26f2ad7+BIE5dw6ofRdfVqNUZsNMfszLjYqRtO43ol32D1uPybOU".parse().expect("a key");
+        let opened = open(&format!("{text}\n{line}"), &[&witness]).expect("opens");
+        assert_eq!(opened.by()[0].at, Some(at));
+    }
+
+    #[test]
     fn what_is_not_a_note_is_refused() {
         let a = signer("a.example", 1);
         let note = sign("one\n", &[&a]).expect("signs");

@@ -337,3 +337,85 @@ impl fmt::Display for Document {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        event::{Event, Leaf, PinsetPublished, PolicySet, RegistryCreated},
+        keys::SigningKey,
+        review::{Policy, ReviewerId},
+    };
+
+    const START: Timestamp = Timestamp::EPOCH;
+
+    fn default() -> SetName {
+        "default".parse().expect("legal")
+    }
+
+    /// Leaves of a registry whose one set is published as often as this, a second apart.
+    fn leaves(versions: usize) -> Vec<Vec<u8>> {
+        let key = SigningKey::from_seed(&[1; 32]).verifying().id();
+        let ruleset = Sha256::of(b"rules");
+        let origin = "pins.example".to_owned();
+        let created = RegistryCreated { origin, epoch: 1, root_key: key, log_key: key, head_key: key, ruleset };
+        let set = || PolicySet { pinset: default(), policy: Policy::solo(), by: ReviewerId::local_operator() };
+        let (mut state, mut leaves) = (State::default(), Vec::new());
+        let mut events = vec![Event::RegistryCreated(created), Event::PinsetCreated(set())];
+        for n in 0..versions {
+            if n > 0 {
+                events.push(Event::PolicySet(set()));
+            }
+            for event in std::mem::take(&mut events) {
+                let leaf = Leaf::new(state.next_at(START), event).to_bytes().expect("short");
+                state.apply(state.size(), &leaf).expect("sound");
+                leaves.push(leaf);
+            }
+            let next = state.next_version(&default(), state.next_at(START)).expect("known");
+            let (version, set_sha256) = (next.version, next.set_sha256);
+            events.push(Event::PinsetPublished(PinsetPublished { pinset: default(), version, set_sha256 }));
+        }
+        let leaf = Leaf::new(state.next_at(START), events.remove(0)).to_bytes().expect("short");
+        leaves.push(leaf);
+        leaves
+    }
+
+    #[test]
+    fn a_document_that_is_absent_is_missing_or_not_kept_and_never_equal() {
+        for (what, now, counts, missing) in [
+            ("while documents are kept", START + Span::days(28), (1, 0), vec![1, 3]),
+            ("when they are kept no more", START + Span::days(31), (1, 1), vec![3]),
+        ] {
+            let mut replay = Replay::new(now);
+            let mut due = Vec::new();
+            for (index, leaf) in (0..).zip(leaves(3)) {
+                due.extend(replay.leaf(index, &leaf).expect("sound"));
+            }
+            let versions: Vec<u64> = due.iter().map(|due| due.document.version).collect();
+            assert_eq!(versions, [1, 2, 3], "{what}");
+            // The second arrives late: a third version doesn't name it any more, and it is there.
+            for (due, found) in due.iter().zip([Found::Absent, Found::Equal, Found::Absent]) {
+                assert_eq!(Sha256::of(&due.bytes), due.document.sha256);
+                replay.settle(&due.document.sha256, found);
+            }
+            let missing_now: Vec<u64> = replay.missing(true).iter().map(|document| document.version).collect();
+            assert_eq!(missing_now, missing, "{what}");
+            assert_eq!((replay.counts().equal, replay.counts().not_kept), counts, "{what}");
+            assert_eq!(replay.counts().versions, 3);
+        }
+    }
+
+    #[test]
+    fn what_nobody_looked_for_is_outstanding_with_the_bytes_that_the_log_gives() {
+        let mut replay = Replay::new(START);
+        let mut due = Vec::new();
+        for (index, leaf) in (0..).zip(leaves(2)) {
+            due.extend(replay.leaf(index, &leaf).expect("sound"));
+        }
+        due.iter().for_each(|due| replay.settle(&due.document.sha256, Found::Unasked));
+        let outstanding = replay.outstanding();
+        assert_eq!(outstanding, due[1..], "the newest version's alone");
+        replay.settle(&outstanding[0].document.sha256, Found::Equal);
+        assert_eq!((replay.outstanding(), replay.missing(true)), (vec![], vec![]));
+    }
+}

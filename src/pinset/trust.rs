@@ -15,6 +15,10 @@
 //! head <64 hex of the Ed25519 key> from 2026-12-13T00:00:00.000000Z
 //! head-lifetime 3600
 //! clock-skew 300
+//! witness w1 w1.example+c1d2e3f4+…
+//! witness w2 w2.example+d2e3f4a5+…
+//! group any-one 1 w1 w2
+//! quorum any-one
 //! ```
 //!
 //! `log` and `head` may repeat, in the order in which the keys begin to count. A `log` without `from` counts from the
@@ -25,7 +29,10 @@
 //! `version` and `epoch` are at least 1; `root` and `log` are note keys ([`crate::log::note`]) of the names
 //! `<origin>/root` and `<origin>`; `log` and `head` stand one to eight times each, no key twice, and at every moment from the
 //! first one's time on one counts; `continues` stands at most eight times; `head-lifetime` is 1 to 604,800 seconds,
-//! `clock-skew` 0 to 3,600. Nothing else may stand in it, and no number begins with a zero that isn't all of it. The
+//! `clock-skew` 0 to 3,600. What follows is a [`Policy`] of witnesses, with one space between words, without logs, addresses,
+//! comments and empty lines, witnesses first, thresholds as numbers; a file that ends with `clock-skew` asks for no witness. With
+//! a policy a head counts only over a checkpoint whose note carries the cosignatures of its quorum, none dated later than the
+//! reader's clock plus `clock-skew`. Nothing else may stand in it, and no number begins with a zero that isn't all of it. The
 //! whole note has at most 64 KiB, and the root key that it names has signed it.
 //!
 //! # Changing keys
@@ -55,6 +62,7 @@ use crate::{
         BadCheckpoint, Checkpoint,
         note::{self, Signer, Verifier},
         open_checkpoint_by,
+        policy::Policy,
     },
 };
 
@@ -89,6 +97,8 @@ pub struct Terms {
     pub head_lifetime: Span,
     /// How far clocks may be apart.
     pub clock_skew: Span,
+    /// Which witnesses must have cosigned a checkpoint.
+    pub witnesses: Option<Policy>,
 }
 
 /// A key that signs the log.
@@ -209,6 +219,9 @@ impl Terms {
         }
         let _ = writeln!(text, "head-lifetime {}", self.head_lifetime.as_seconds());
         let _ = writeln!(text, "clock-skew {}", self.clock_skew.as_seconds());
+        if let Some(witnesses) = &self.witnesses {
+            let _ = write!(text, "{}", witnesses.for_readers());
+        }
         Ok(text)
     }
 
@@ -239,7 +252,8 @@ impl Terms {
         }
         let head_lifetime = lines.seconds("head-lifetime", 1..=MAX_LIFETIME_SECONDS)?;
         let clock_skew = lines.seconds("clock-skew", 0..=MAX_SKEW_SECONDS)?;
-        let terms = Self { version, origin, epoch, former, root, logs, heads, head_lifetime, clock_skew };
+        let witnesses = lines.witnesses()?;
+        let terms = Self { version, origin, epoch, former, root, logs, heads, head_lifetime, clock_skew, witnesses };
         if !terms.keys().is_sound() {
             return Err(BadTrust::Form(format!(
                 "1 to {MAX_KEYS} log keys and head keys, each once, in the order of their times, and at every moment one counts"
@@ -439,6 +453,15 @@ impl<'a> Lines<'a> {
         number.map(Span::seconds).ok_or_else(|| BadTrust::Form(format!("{word} {value}")))
     }
 
+    /// The rest, which is a policy of witnesses if it is anything.
+    fn witnesses(&mut self) -> Result<Option<Policy>, BadTrust> {
+        let rest: String = self.rest.by_ref().map(|(_, line)| format!("{line}\n")).collect();
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        rest.parse().map(Some).map_err(|e| BadTrust::Form(format!("witnesses: {e}")))
+    }
+
     fn key(&mut self, word: &str, name: &str) -> Result<VerifyingKey, BadTrust> {
         let value = self.value(word)?;
         let verifier = value.parse::<Verifier>().ok().filter(|key| key.name() == name);
@@ -474,6 +497,7 @@ mod tests {
             heads: vec![HeadKey { key: key(3).verifying(), from: Timestamp::EPOCH }],
             head_lifetime: Span::hours(1),
             clock_skew: Span::minutes(5),
+            witnesses: None,
         }
     }
 
@@ -502,6 +526,47 @@ mod tests {
                 "",
             ]
         );
+    }
+
+    fn witnesses(text: &str) -> Option<Policy> {
+        let witness = |n: u8| Verifier::cosigner(&format!("w{n}.example"), key(n).verifying()).expect("a name");
+        let lines: String = (7..=8).map(|n| format!("witness w{n} {} https://w{n}.example\n", witness(n))).collect();
+        Some((lines + text).parse().expect("a policy"))
+    }
+
+    #[test]
+    fn the_witness_policy_follows_and_belongs_to_what_is_signed() {
+        let with = |text: &str| Terms { witnesses: witnesses(text), ..terms(1, 1) };
+        let note = signed(&with("group q all w7 w8\nquorum q\n"), &[1]);
+        let trust = Trust::first(&note).expect("reads");
+        let policy = trust.terms().witnesses.as_ref().expect("asks for witnesses");
+        assert_eq!(policy, &with("group q all w7 w8\nquorum q\n").witnesses.expect("a policy").for_readers());
+        assert!(
+            note.contains("clock-skew 300\nwitness w7 w7.example+") && note.contains("\ngroup q 2 w7 w8\nquorum q\n\n")
+        );
+        assert!(!note.contains("https:"), "readers need no addresses");
+        assert_eq!(Trust::first(&note.replace("q 2 w7", "q 1 w7")), Err(BadTrust::NotSelfSigned));
+        assert_eq!(Trust::first(&signed(&terms(1, 1), &[1])).expect("reads").terms().witnesses, None);
+        assert!(Trust::first(&signed(&with("quorum none\n"), &[1])).is_ok());
+        // Signed, and in another spelling than the one.
+        let root = Signer::new("pins.example/root", key(1)).expect("a name");
+        let resigned = |from: &str, to: &str| {
+            let text = note.split_once("\n\n").map(|(text, _)| format!("{text}\n").replace(from, to)).expect("a note");
+            Trust::first(&note::sign(&text, &[&root]).expect("signs"))
+        };
+        assert!(resigned("q 2 w7", "q 2 w7").is_ok());
+        for (from, to) in [
+            ("q 2 w7 w8", "q all w7 w8"),
+            ("q 2 w7 w8", "q 2  w7 w8"),
+            ("q 2 w7 w8", "q 3 w7 w8"),
+            ("quorum q\n", ""),
+            ("quorum q\n", "quorum q\n# sure\n"),
+            ("quorum q\n", "quorum q\n\nquorum q\n"),
+            ("group q", "group"),
+            ("clock-skew 300\n", "clock-skew 300\n\n"),
+        ] {
+            assert!(matches!(resigned(from, to), Err(BadTrust::Form(_))), "{from} as {to}");
+        }
     }
 
     #[test]

@@ -5,16 +5,19 @@ use std::sync::Arc;
 use super::{
     Core, Moment, ReadOnly,
     logs::Logs,
+    moment::Heads as Rows,
+    proofs,
     queue::{Ran, Waiting},
     sign::Signers,
     tip::{Lost, Tip},
+    witness::Gate,
     work::Work,
 };
 use crate::{
     clock::Span,
-    config::Heads,
+    config::{self, Heads},
     log::{Checkpoint, Edge, leaf_hash},
-    store::{Content, Head, LogHead, SetVersion, StoreError},
+    store::{Content, Head, LogHead, Round, SetVersion, StoreError, WriteTx},
 };
 
 /// How long a document that no head names any more is kept: a gateway that was offline finds what its head named.
@@ -27,8 +30,10 @@ pub(super) const JSON: &str = "application/json";
 pub(super) enum Failure {
     /// A step spoiled the transaction; its own outcome says how.
     Step,
-    /// The database failed.
+    /// The database failed; nothing was committed.
     Store(StoreError),
+    /// The database failed so that nobody knows whether the batch was committed: it must not be tried again.
+    Unconfirmed(StoreError),
     /// Nothing may be appended.
     ReadOnly(ReadOnly),
 }
@@ -36,9 +41,10 @@ pub(super) enum Failure {
 /// What a batch comes to, before it is committed.
 pub(super) struct Sealed {
     edge: Edge,
+    logs: Arc<Logs>,
     checkpoint: Checkpoint,
     note: String,
-    heads: Vec<Head>,
+    heads: Rows,
 }
 
 /// Runs the steps in one transaction and commits it, unless there was nothing to write.
@@ -54,10 +60,11 @@ pub(super) async fn batch(core: &Core, jobs: &mut [Box<dyn Waiting>]) -> Result<
         }
     }
     if !work.wrote {
-        return Ok(core.moment());
+        return catch_up(core, &mut work, &tip).await;
     }
     let access = work.access;
-    let sealed = seal(&core.signers, core.heads, &mut work, &tip.edge).await.map_err(|lost| core.lost(lost))?;
+    let sealed = seal(&core.signers, core.heads, core.witnesses.configured(), &mut work, &tip).await;
+    let sealed = sealed.map_err(|lost| core.lost(lost))?;
     finish(core, work, &mut tip, sealed).await?;
     if access {
         // The change is durable; if it can't be read back now, the poll tries again and nobody gains a right by it.
@@ -75,21 +82,71 @@ pub(super) async fn resign(core: &Core, due: impl Fn(&Head) -> bool) -> Result<u
     }
     let mut tip = core.tip.lock().await;
     let mut work = begin(core, &mut tip).await?;
+    let heads: Vec<Head> = work.tx.heads().await?.into_iter().filter(due).collect();
+    // Also where nothing was due: another replica, whose clock may be behind, has signed, and its heads are served too.
+    sign_anew(core, work, &tip, &heads).await?;
+    Ok(heads.len())
+}
+
+/// Begins a round if one is `due` of what the rows say and the log's size: from now on witnesses are asked for the newest
+/// checkpoint, and every pin set whose newest head isn't released has one that waits for it.
+pub(super) async fn begin_round(core: &Core, due: impl Fn(&Round, u64) -> bool) -> Result<(), Failure> {
+    if let Some(reason) = core.read_only() {
+        return Err(Failure::ReadOnly(reason));
+    }
+    let mut tip = core.tip.lock().await;
+    let mut work = begin(core, &mut tip).await?;
+    let size = tip.edge.size();
+    if !due(&work.tx.round().await?, size) {
+        return Ok(());
+    }
+    let released = work.tx.released_heads().await?;
+    let mut heads = work.tx.heads().await?;
+    heads.retain(|head| head.checkpoint_size < size && !released.contains(head));
+    work.tx.begin_round(size, core.clock.now()).await?;
+    sign_anew(core, work, &tip, &heads).await
+}
+
+/// Signs a head over the newest checkpoint in the place of each of these, commits and serves. One whose checkpoint has its
+/// witness quorum already is released, the others wait.
+async fn sign_anew(core: &Core, mut work: Work, tip: &Tip, heads: &[Head]) -> Result<(), Failure> {
     let (size, root) = (tip.edge.size(), tip.edge.root());
     let checkpoint = Checkpoint { origin: core.origin(&work.state)?, size, root };
     let missing = || core.lost(ReadOnly::Damaged(format!("the checkpoint of size {size} is missing")).into());
     let note = work.tx.checkpoint(size).await?.ok_or_else(missing)?;
-    let heads: Vec<Head> = work.tx.heads().await?.into_iter().filter(due).collect();
-    for head in &heads {
+    let gate = core.gate(tip);
+    let cosigned = proofs::note_at(&mut work.tx, size).await?.is_some_and(|note| gate.passes(&note, core.clock.now()));
+    for head in heads {
         let signed = core.signers.head(&work.state, &head.pinset, &checkpoint, core.clock.now(), core.heads);
-        work.tx.put_head(&signed.map_err(|why| core.lost(why.into()))?).await?;
+        let signed = signed.map_err(|why| core.lost(why.into()))?;
+        put_head(&mut work.tx, &signed, cosigned).await?;
     }
-    let all = work.tx.heads().await?;
+    let rows = Rows::read(&mut work.tx, &gate).await?;
     work.tx.commit().await?;
-    // Also where nothing was due: another replica, whose clock may be behind, has signed, and its heads are served too.
-    let moment = core.moment().next(&tip, (checkpoint, note), all);
+    let moment = core.moment().next(tip, (checkpoint, note), rows);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
-    Ok(heads.len())
+    Ok(())
+}
+
+/// Keeps a head that was signed: gateways get it from now on, or it waits for its checkpoint's quorum.
+async fn put_head(tx: &mut WriteTx, head: &Head, release: bool) -> Result<(), StoreError> {
+    tx.put_head(head).await?;
+    if release { tx.release_head(head).await } else { tx.put_waiting(head).await }
+}
+
+/// Serves what others have appended and this process has not seen before: an answer that says what was done there, and
+/// proves it, or refuses because of it, must not come with an older log.
+async fn catch_up(core: &Core, work: &mut Work, tip: &Tip) -> Result<Arc<Moment>, Failure> {
+    let (before, size) = (core.moment(), tip.edge.size());
+    if before.checkpoint.size >= size {
+        return Ok(before);
+    }
+    let missing = || core.lost(ReadOnly::Damaged(format!("the checkpoint of size {size} is missing")).into());
+    let note = work.tx.checkpoint(size).await?.ok_or_else(missing)?;
+    let checkpoint = Checkpoint { origin: core.origin(&tip.state)?, size, root: tip.edge.root() };
+    let rows = Rows::read(&mut work.tx, &core.gate(tip)).await?;
+    let moment = before.next(tip, (checkpoint, note), rows);
+    core.serve(moment).await.map_err(Failure::ReadOnly)
 }
 
 /// Takes the head row and whatever others have appended since.
@@ -107,8 +164,9 @@ pub(super) async fn begin(core: &Core, tip: &mut Tip) -> Result<Work, Failure> {
 pub(super) async fn seal(
     signers: &Signers,
     lifetimes: Heads,
+    witnesses: Option<&config::Witnesses>,
     work: &mut Work,
-    edge: &Edge,
+    tip: &Tip,
 ) -> Result<Option<Sealed>, Lost> {
     work.publish().map_err(|e| ReadOnly::Damaged(format!("no next version follows from the log: {e}")))?;
     for row in std::mem::take(&mut work.audit) {
@@ -127,7 +185,7 @@ pub(super) async fn seal(
     if stored != work.leaves {
         return Err(ReadOnly::Damaged("the database returns other leaves than were written".to_owned()).into());
     }
-    let mut edge = edge.clone();
+    let mut edge = tip.edge.clone();
     stored.iter().for_each(|leaf| edge.append(leaf_hash(leaf)));
     let tiles: Vec<_> = edge.tiles().collect();
     for (tile, bytes) in tiles {
@@ -139,40 +197,51 @@ pub(super) async fn seal(
     work.tx.put_log_head(&LogHead { size, last_at, root }).await?;
     let registry = work.state.registry().cloned();
     let registry = registry.ok_or_else(|| ReadOnly::Damaged("there is no registry in the log".to_owned()))?;
+    let logs = match work.trust.take() {
+        Some(row) => Arc::new(Logs::new(row, &registry)?),
+        None => tip.logs.clone().ok_or_else(|| ReadOnly::Damaged("there is no trust file".to_owned()))?,
+    };
+    // By the trust file in force from this batch on: what it asks for is asked of the heads beside it.
+    let gate = Gate::new(witnesses, &logs.trust);
     let checkpoint = Checkpoint { origin: registry.origin.clone(), size, root };
     for version in &work.published {
         let head = signers.head(&work.state, &version.published.pinset, &checkpoint, now, lifetimes)?;
-        work.tx.put_head(&head).await?;
+        put_head(&mut work.tx, &head, gate.is_open()).await?;
     }
-    let heads = work.tx.heads().await?;
+    let heads = Rows::read(&mut work.tx, &gate).await?;
     let note = signers.checkpoint(&registry, &checkpoint, last_at)?;
     work.tx.put_checkpoint(size, &note, now).await?;
-    Ok(Some(Sealed { edge, checkpoint, note, heads }))
+    Ok(Some(Sealed { edge, logs, checkpoint, note, heads }))
 }
 
 /// Commits, moves the anchor on, serves.
 pub(super) async fn finish(core: &Core, work: Work, tip: &mut Tip, sealed: Option<Sealed>) -> Result<(), Failure> {
-    let Work { tx, state, trust, .. } = work;
-    let logs = match (trust, state.registry()) {
-        (Some(row), Some(registry)) => Some(Arc::new(Logs::new(row, registry).map_err(Failure::ReadOnly)?)),
-        _ => tip.logs.clone(),
-    };
+    let Work { tx, state, .. } = work;
     let committed = tx.commit().await;
-    let Some(Sealed { edge, checkpoint, note, heads }) = sealed else { return Ok(committed?) };
+    let Some(Sealed { edge, logs, checkpoint, note, heads }) = sealed else {
+        // Nothing was logged, so nothing tells whether rows alone are there.
+        return committed.map_err(Failure::Unconfirmed);
+    };
     if let Err(error) = committed {
-        // Whether it is durable is unknown. One checkpoint of this size was signed: it is there, or nothing is. Should it
-        // come to be there later after all, the next transaction finds it when it holds the head row.
-        let size = checkpoint.size;
-        if core.reader.conn().await?.checkpoint(size).await?.as_deref() != Some(&note) {
+        if !is_there(core, &checkpoint, &note).await.map_err(Failure::Unconfirmed)? {
             return Err(error.into());
         }
-        tracing::warn!(%error, size, "the commit was not confirmed, but is there");
+        tracing::warn!(%error, size = checkpoint.size, "the commit was not confirmed, but is there");
     }
-    *tip = Tip { state, edge, logs };
+    *tip = Tip { state, edge, logs: Some(logs) };
     // From here on the batch is durable. If we stop now, the database is ahead of the anchor, which is no fault.
     let moment = core.moment().next(tip, (checkpoint, note), heads);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
     Ok(())
+}
+
+/// Whether a batch whose commit failed is durable all the same. One checkpoint of its size was signed: that is there, or
+/// nothing is. The head row is taken to look, so that a commit which the database is still at has ended one way or the
+/// other; without that a step could be tried again that is done a moment later.
+async fn is_there(core: &Core, checkpoint: &Checkpoint, note: &str) -> Result<bool, StoreError> {
+    let mut tx = core.writer.begin().await?;
+    tx.take_head().await?;
+    Ok(tx.checkpoint(checkpoint.size).await?.as_deref() == Some(note))
 }
 
 async fn write_versions(work: &mut Work) -> Result<(), StoreError> {

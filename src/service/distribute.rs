@@ -24,6 +24,9 @@ pub enum NoHead {
     /// No such pin set.
     #[error("there is no such pin set")]
     NoSet,
+    /// No head of it has its witness quorum yet.
+    #[error("no head of the pin set has the cosignatures of its witnesses yet")]
+    Unreleased,
     /// The caller saw a longer log than the head was signed over.
     #[error("the head was signed over {signed} leaves, you saw {seen}")]
     Behind {
@@ -93,7 +96,8 @@ pub struct ReviewOf {
 /// [`NoHead`].
 pub async fn head(app: &App, set: &SetName, seen: u64) -> Result<HeadAnswer, NoHead> {
     let moment = app.moment();
-    let head = moment.heads.get(set).ok_or(NoHead::NoSet)?;
+    let unreleased = || if moment.heads.contains_key(set) { NoHead::Unreleased } else { NoHead::NoSet };
+    let head = moment.released.get(set).ok_or_else(unreleased)?;
     let signed = head.checkpoint_size;
     if seen > signed {
         return Err(NoHead::Behind { signed, seen });

@@ -3,6 +3,8 @@
 //!
 //! Each job says when it is due, and the clock is waited for; no other timer decides anything.
 
+use std::collections::HashMap;
+
 use tokio::task::JoinSet;
 
 use super::{App, commit, commit::Failure, trust};
@@ -28,6 +30,9 @@ pub async fn run(app: App) {
     jobs.spawn(poll(app.clone()));
     jobs.spawn(resign(app.clone()));
     jobs.spawn(note_seen(app.clone()));
+    if app.has_witnesses() {
+        jobs.spawn(ask_witnesses(app.clone()));
+    }
     jobs.spawn(recheck(app.clone()));
     jobs.spawn(sweep(app));
     // They never end by themselves; dropping the set ends them.
@@ -55,6 +60,38 @@ async fn resign(app: App) {
                 tracing::warn!(%error, "heads were not signed anew; they expire if this goes on");
                 app.clock().until(app.clock().now() + Span::minutes(1)).await;
             }
+        }
+    }
+}
+
+/// Each witness has at most one request under way, and the others don't wait for it.
+async fn ask_witnesses(app: App) {
+    let (mut asking, mut under_way) = (JoinSet::new(), HashMap::new());
+    loop {
+        match app.witnesses_due().await {
+            Ok(due) => {
+                for n in due {
+                    if !under_way.values().any(|asked| *asked == n) {
+                        under_way.insert(asking.spawn(app.clone().ask_witness(n)).id(), n);
+                    }
+                }
+            }
+            Err(error) => tracing::warn!(%error, "witnesses were not asked"),
+        }
+        tokio::select! {
+            () = app.clock().until(app.clock().now() + POLL) => {}
+            () = app.witnesses_woken() => {}
+            Some(done) = asking.join_next_with_id() => match done {
+                Ok((id, asked)) => {
+                    under_way.remove(&id);
+                    if let Err(error) = asked {
+                        tracing::warn!(%error, "a witness was not asked");
+                    }
+                }
+                Err(panicked) => {
+                    under_way.remove(&panicked.id());
+                }
+            },
         }
     }
 }
@@ -108,7 +145,7 @@ impl App {
         let (now, resign) = (self.core.clock.now(), self.core.heads.resign);
         match commit::resign(&self.core, |head| head.issued + resign <= now).await {
             Ok(heads) => Ok(heads),
-            Err(Failure::Store(e)) => Err(e),
+            Err(Failure::Store(e) | Failure::Unconfirmed(e)) => Err(e),
             Err(Failure::ReadOnly(_) | Failure::Step) => Ok(0),
         }
     }

@@ -36,6 +36,7 @@ mod sign;
 mod tiles;
 mod tip;
 pub mod trust;
+mod witness;
 mod work;
 
 use std::sync::{Arc, RwLock};
@@ -56,6 +57,7 @@ pub use self::{
     queue::{WriteError, Written},
     recheck::Rechecked,
     tiles::CacheUse,
+    witness::{QuorumHealth, Trouble, WitnessHealth},
     work::{Placed, Step, Stop, Work},
 };
 use crate::{
@@ -86,6 +88,7 @@ struct Core {
     anchor: Anchor,
     anchor_inside_data: bool,
     rules: Arc<Ruleset>,
+    witnesses: witness::Witnesses,
     /// Held while the log is read or written on; taken before a transaction is begun.
     tip: tokio::sync::Mutex<Tip>,
     moment: ArcSwap<Moment>,
@@ -155,7 +158,7 @@ impl App {
     /// Writes: waits for a place in the queue's next transaction, for its commit, and for the anchor.
     ///
     /// # Errors
-    /// [`WriteError`]; unless it is [`WriteError::Store`] after a lost connection, nothing was written.
+    /// [`WriteError`]; unless it is [`StoreError::Unconfirmed`], nothing was written.
     pub async fn write<S: Step>(&self, step: S) -> Result<Written<S::Done>, WriteError<S::Refused>> {
         self.queue.write(step).await
     }
@@ -212,6 +215,7 @@ impl Core {
         moved.map_err(|reason| self.stop_appending(reason))?;
         let moment = Arc::new(moment);
         self.moment.store(Arc::clone(&moment));
+        self.witnesses.wake.notify_waiters();
         Ok(moment)
     }
 
@@ -219,7 +223,8 @@ impl Core {
     async fn refresh(&self) -> Result<(), StoreError> {
         let poll = self.reader.conn().await?.poll().await?;
         let moment = self.moment();
-        if (poll.size, poll.heads) != (moment.checkpoint.size, moment.heads_signed()) && self.read_only().is_none() {
+        let served = (moment.checkpoint.size, moment.heads_signed(), moment.witnesses_changed());
+        if (poll.size, poll.heads, poll.witnesses) != served && self.read_only().is_none() {
             self.follow().await?;
         }
         if poll.access != self.access.load().version() {
@@ -238,7 +243,8 @@ impl Core {
         let head = conn.log_head().await?;
         match tip.catch_up(&mut conn, &head, false).await {
             Ok(Some(signed)) => {
-                let moment = self.moment().next(&tip, signed, conn.heads().await?);
+                let heads = moment::Heads::read(&mut conn, &self.gate(&tip)).await?;
+                let moment = self.moment().next(&tip, signed, heads);
                 // A failure has been logged and has made the registry read-only.
                 let _ = self.serve(moment).await;
                 Ok(())
@@ -271,7 +277,8 @@ impl Core {
             Ok(None) | Err(tip::Lost::ReadOnly(_)) => return Ok(()),
             Err(tip::Lost::Store(e)) => return Err(e),
         };
-        let moment = self.moment().next(&tip, signed, conn.heads().await?);
+        let heads = moment::Heads::read(&mut conn, &self.gate(&tip)).await?;
+        let moment = self.moment().next(&tip, signed, heads);
         match moment.logs.held(&held) {
             Ok(logs::Held::Checkpoint(anchor)) => {
                 let root = proofs::root_at(&mut conn, anchor.size).await?;

@@ -16,11 +16,13 @@ use super::{
     commit, durable,
     keyring::{KeyError, KeyKind, Keyring},
     logs::Held,
+    moment::Heads,
     proofs,
     queue::Queue,
     sign::{self, NoTrust, Signers},
     tiles,
     tip::{Lost, Tip},
+    witness::{Gate, Witnesses},
     work::Work,
 };
 use crate::{
@@ -28,7 +30,7 @@ use crate::{
     config::{self, Origin},
     env::{Clock, Rng},
     event::{Event, Leaf, PolicySet, RegistryCreated},
-    log::{Checkpoint, Edge, empty_root, note::Verifier, open_checkpoint},
+    log::{Checkpoint, empty_root, note::Verifier, open_checkpoint},
     name::BadName,
     pinset::State,
     review::{Policy, ReviewerId},
@@ -86,6 +88,9 @@ pub enum OpenError {
     /// The log can't be read through to its end.
     #[error("{0}: restore the newest backup")]
     Damaged(ReadOnly),
+    /// Witnesses can't be asked.
+    #[error("witnesses can't be asked: {0}")]
+    Witnesses(#[from] reqwest::Error),
     /// The database can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -104,7 +109,22 @@ impl App {
     pub async fn open(opening: Opening<'_>, clock: Arc<dyn Clock>, rng: Arc<dyn Rng>) -> Result<Self, OpenError> {
         let settings = opening.registry;
         prepare(&settings.data, opening.create)?;
-        let (reader, writer) = store::open(&settings.database, settings.limits.read_connections).await?;
+        let store = store::open(&settings.database, settings.limits.read_connections).await?;
+        Self::open_on(store, opening, clock, rng).await
+    }
+
+    /// Opens the registry on a database that is open already.
+    ///
+    /// # Errors
+    /// As [`App::open`].
+    pub async fn open_on(
+        (reader, writer): (Reader, Writer),
+        opening: Opening<'_>,
+        clock: Arc<dyn Clock>,
+        rng: Arc<dyn Rng>,
+    ) -> Result<Self, OpenError> {
+        let settings = opening.registry;
+        prepare(&settings.data, opening.create)?;
         let first = first_leaf(&reader).await?;
         if first.is_none() && !opening.create {
             return Err(OpenError::NoRegistry);
@@ -138,6 +158,7 @@ impl App {
             anchor,
             anchor_inside_data: settings.anchor.is_inside_data(),
             rules: Arc::clone(&opening.rules),
+            witnesses: Witnesses::new(settings.witnesses.clone())?,
             tip: tokio::sync::Mutex::new(tip),
             moment: ArcSwap::from_pointee(moment),
             access: ArcSwap::from_pointee(access),
@@ -228,7 +249,10 @@ impl Found<'_> {
             Err(Lost::ReadOnly(reason)) => return Err(OpenError::Damaged(reason)),
         };
         self.check(&tip.state)?;
-        let moment = Moment::new(&tip, signed, conn.heads().await?).ok_or_else(|| damaged("the log is empty"))?;
+        let empty = || damaged("the log is empty");
+        let gate = Gate::new(self.opening.registry.witnesses.as_ref(), &tip.logs.as_ref().ok_or_else(empty)?.trust);
+        let heads = Heads::read(&mut conn, &gate).await?;
+        let moment = Moment::new(&tip, signed, heads).ok_or_else(empty)?;
         let held = match held {
             Ok(held) => held.as_deref().map(|held| moment.logs.held(held)).transpose(),
             Err(reason) => Err(reason),
@@ -273,12 +297,15 @@ impl Found<'_> {
             return first_leaf(reader).await?.map(|_| ()).ok_or(OpenError::NoRegistry);
         }
         let heads = self.opening.registry.heads;
-        let trust = sign::trust(&created, self.keys, heads.lifetime, clock.now());
+        let witnesses = self.opening.registry.witnesses.as_ref();
+        let trust =
+            sign::trust(&created, self.keys, heads.lifetime, clock.now(), witnesses.map(config::Witnesses::policy));
         let trust = trust.map_err(|e| match e {
             NoTrust::Key(e) => OpenError::Key(e),
             NoTrust::Trust(_) => OpenError::Origin(origin.to_owned()),
         })?;
-        tx.put_trust(&store::Trust { version: 1, note: trust.note().to_owned() }).await?;
+        let trust = store::Trust { version: 1, note: trust.note().to_owned() };
+        tx.put_trust(&trust).await?;
         let policy = Policy::default();
         tx.put_content(&Content::new(policy.to_jcs(), commit::JSON, true)).await?;
         let mut work = Work::new(tx, State::default(), clock.now(), Arc::clone(&self.rng));
@@ -287,7 +314,8 @@ impl Found<'_> {
         for event in [Event::RegistryCreated(created.clone()), Event::PinsetCreated(default)] {
             work.append(event).map_err(|e| damaged(e.to_string()))?;
         }
-        commit::seal(self.signers, heads, &mut work, &Edge::new()).await.map_err(|lost| match lost {
+        work.trust = Some(trust);
+        commit::seal(self.signers, heads, witnesses, &mut work, &Tip::default()).await.map_err(|lost| match lost {
             Lost::Store(e) => OpenError::Store(e),
             Lost::ReadOnly(reason) => OpenError::Damaged(reason),
         })?;

@@ -33,7 +33,8 @@ impl App {
         Ok(Proof { index, hashes, checkpoint: moment.note.to_string(), extra: None })
     }
 
-    /// That the log held leaf `index` when it had `size` leaves, under the checkpoint of that size.
+    /// That the log held leaf `index` when it had `size` leaves, under the checkpoint of that size with the cosignatures
+    /// that it has got so far.
     ///
     /// # Errors
     /// [`NoProof::Beyond`] if there is no such checkpoint, or it doesn't cover the leaf.
@@ -43,7 +44,7 @@ impl App {
         }
         let plan = Plan::inclusion(index, size).map_err(|_| NoProof::Beyond)?;
         let hashes = self.compute(&plan, size).await?;
-        let checkpoint = self.reader().conn().await?.checkpoint(size).await?.ok_or(NoProof::Beyond)?;
+        let checkpoint = note_at(&mut self.reader().conn().await?, size).await?.ok_or(NoProof::Beyond)?;
         Ok(Proof { index, hashes, checkpoint, extra: None })
     }
 
@@ -112,6 +113,15 @@ impl App {
     }
 }
 
+/// The checkpoint's note of this size, with the cosignatures that it has got so far.
+pub(super) async fn note_at(conn: &mut Conn, size: u64) -> Result<Option<String>, StoreError> {
+    let Some(mut note) = conn.checkpoint(size).await? else { return Ok(None) };
+    for (_, line) in conn.cosignatures(size).await? {
+        note.push_str(&line);
+    }
+    Ok(Some(note))
+}
+
 /// The log's root when it had `size` leaves; `None` if it never was that long.
 pub(super) async fn root_at(conn: &mut Conn, size: u64) -> Result<Option<Hash>, StoreError> {
     if size == 0 {
@@ -124,7 +134,7 @@ pub(super) async fn root_at(conn: &mut Conn, size: u64) -> Result<Option<Hash>, 
     Ok(compute(conn, &plan, size).await?.first().copied())
 }
 
-async fn compute(conn: &mut Conn, plan: &Plan, size: u64) -> Result<Vec<Hash>, StoreError> {
+pub(super) async fn compute(conn: &mut Conn, plan: &Plan, size: u64) -> Result<Vec<Hash>, StoreError> {
     let mut tiles = Tiles::new();
     let needed: BTreeSet<Tile> = plan.tiles(size);
     for tile in needed {

@@ -18,7 +18,7 @@ use crate::{
     config::Heads,
     event::RegistryCreated,
     keys::{KeyId, SigningKey},
-    log::{Checkpoint, note::Signer, sign_checkpoint_by},
+    log::{Checkpoint, note::Signer, policy::Policy, sign_checkpoint_by},
     name::SetName,
     pinset::{
         Registry, State,
@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// How far a gateway's clock may be from ours.
-const CLOCK_SKEW: Span = Span::minutes(5);
+pub(super) const CLOCK_SKEW: Span = Span::minutes(5);
 
 /// The keys that are here. One that a trust file names later is read when it is first needed.
 pub(super) struct Signers {
@@ -145,6 +145,7 @@ pub(super) fn trust(
     keys: &Keyring,
     head_lifetime: Span,
     from: Timestamp,
+    witnesses: Option<&Policy>,
 ) -> Result<Trust, NoTrust> {
     let root = keys.only(KeyKind::Root)?;
     let terms = Terms {
@@ -157,6 +158,7 @@ pub(super) fn trust(
         heads: vec![HeadKey { key: keys.only(KeyKind::Head)?.verifying(), from }],
         head_lifetime,
         clock_skew: CLOCK_SKEW,
+        witnesses: witnesses.map(Policy::for_readers),
     };
     Ok(terms.sign(&[root])?)
 }

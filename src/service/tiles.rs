@@ -4,7 +4,10 @@
 //! from the database. What is kept is bounded by its bytes. Of several readers that miss the same file at once one reads
 //! it and the others wait for that. The re-check of stored leaves doesn't look in here.
 
-use std::future::Future;
+use std::{
+    future::Future,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use bytes::Bytes;
 use quick_cache::{OptionsBuilder, Weighter, sync::Cache};
@@ -22,7 +25,11 @@ const PARTS: usize = 2;
 const OVERHEAD: u64 = 128;
 
 /// Full tiles and bundles.
-pub(super) struct Full(Cache<File, Bytes, Size>);
+pub(super) struct Full {
+    files: Cache<File, Bytes, Size>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
 
 /// One file of the log.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -65,11 +72,12 @@ impl Full {
             // A part of half the capacity, all of it open to one large bundle.
             .hot_allocation(0.9)
             .build();
-        match options {
-            Ok(options) => Self(Cache::with_options(options, Size, Default::default(), Default::default())),
+        let files = match options {
+            Ok(options) => Cache::with_options(options, Size, Default::default(), Default::default()),
             // Every option is set above.
-            Err(_) => Self(Cache::with_weighter(items, bytes, Size)),
-        }
+            Err(_) => Cache::with_weighter(items, bytes, Size),
+        };
+        Self { files, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
     }
 
     /// The file, by `read` if it isn't here. What `read` doesn't find isn't remembered as absent.
@@ -78,9 +86,13 @@ impl Full {
         file: File,
         read: impl Future<Output = Result<Option<Vec<u8>>, StoreError>>,
     ) -> Result<Option<Bytes>, StoreError> {
-        match self.0.get_value_or_guard_async(&file).await {
-            Ok(bytes) => Ok(Some(bytes)),
+        match self.files.get_value_or_guard_async(&file).await {
+            Ok(bytes) => {
+                self.hits.fetch_add(1, Ordering::Relaxed);
+                Ok(Some(bytes))
+            }
             Err(guard) => {
+                self.misses.fetch_add(1, Ordering::Relaxed);
                 let Some(bytes) = read.await?.map(Bytes::from) else { return Ok(None) };
                 // Only a cache that was emptied meanwhile refuses it.
                 let _ = guard.insert(bytes.clone());
@@ -90,7 +102,8 @@ impl Full {
     }
 
     pub(super) fn used(&self) -> CacheUse {
-        CacheUse { hits: self.0.hits(), misses: self.0.misses(), bytes: self.0.weight() }
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        CacheUse { hits: count(&self.hits), misses: count(&self.misses), bytes: self.files.weight() }
     }
 }
 

@@ -335,7 +335,7 @@ async fn start_epoch(app: &App, step: Publish) -> Result<(), WriteError<Refused>
     let held = core.anchor.read().await.map_err(WriteError::ReadOnly)?;
     let mut tip = core.tip.lock().await;
     let failed = |failure| match failure {
-        Failure::Store(e) => WriteError::Store(e),
+        Failure::Store(e) | Failure::Unconfirmed(e) => WriteError::Store(e),
         Failure::ReadOnly(reason) => WriteError::ReadOnly(reason),
         Failure::Step => WriteError::Closed,
     };
@@ -356,7 +356,7 @@ async fn start_epoch(app: &App, step: Publish) -> Result<(), WriteError<Refused>
         Stop::Store(e) => WriteError::Store(e),
         Stop::Fold(e) => WriteError::Fold(e),
     })?;
-    let sealed = commit::seal(&core.signers, core.heads, &mut work, &tip.edge).await;
+    let sealed = commit::seal(&core.signers, core.heads, core.witnesses.configured(), &mut work, &tip).await;
     let sealed = sealed.map_err(|lost| failed(core.lost(lost)))?;
     // What was refused so far has changed nothing. From the commit on the old name signs no more.
     commit::finish(core, work, &mut tip, sealed).await.map_err(failed)?;

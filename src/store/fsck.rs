@@ -3,7 +3,7 @@
 //! SQLite reads a NULL into a text as an empty one and takes text where an integer should be; a restored or edited
 //! database can hold what no statement of ours wrote. The log's own arithmetic is checked when the service starts.
 
-use super::{Conn, Count, Result, StoreError, access, candidates, int, pinsets, releases, votes};
+use super::{Conn, Count, Result, StoreError, access, candidates, int, pinsets, releases, votes, witness};
 use crate::{canon::Sha256, name::SetName};
 
 /// Something that isn't as this program would have written it.
@@ -48,6 +48,11 @@ impl Conn {
             "attestation": super::Attestation, releases::attestation!("");
             "set_version": super::SetVersion, pinsets::set_version!("");
             "head": super::Head, pinsets::head!("");
+            "head_waiting": super::Head, witness::waiting!("");
+            "head_released": super::Head, witness::released!("");
+            "cosignature": (i64, String, String, i64), "SELECT size, witness, line, received_at FROM cosignature";
+            "witness": super::Standing, witness::standing!("");
+            "witness_round": super::Round, witness::ROUND;
             "trust": super::Trust, "SELECT version, note FROM trust";
             "candidate": super::Candidate, candidates::candidate!("");
             "candidate_count": Count, "SELECT pinset, state, n FROM candidate_count";

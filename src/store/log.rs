@@ -27,6 +27,8 @@ pub struct Poll {
     pub access: i64,
     /// When the last head was signed, in microseconds.
     pub heads: i64,
+    /// How often something about witnesses changed.
+    pub witnesses: i64,
 }
 
 /// A checkpoint as the log key signed it.
@@ -46,7 +48,8 @@ impl Conn {
     /// [`StoreError`] as for all of these.
     pub async fn poll(&mut self) -> Result<Poll> {
         const SQL: &str = "SELECT log_head.size, access_head.version AS access, \
-             (SELECT COALESCE(MAX(issued), 0) FROM head) AS heads FROM log_head, access_head";
+             (SELECT COALESCE(MAX(issued), 0) FROM head) AS heads, \
+             (SELECT changes FROM witness_round) AS witnesses FROM log_head, access_head";
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).fetch_one(&mut **c).await?))
     }
 
@@ -65,6 +68,7 @@ impl Conn {
     /// [`StoreError::Corrupt`] if one is missing.
     pub async fn leaves(&mut self, from: u64, to: u64) -> Result<Vec<Vec<u8>>> {
         const SQL: &str = "SELECT idx, leaf FROM log_leaf WHERE idx >= $1 AND idx < $2 ORDER BY idx";
+        self.before(SQL).await?;
         let rows: Vec<(i64, Vec<u8>)> =
             on!(&mut self.0, |c| sqlx::query_as(SQL).bind(int(from)).bind(int(to)).fetch_all(&mut **c).await?);
         let in_order = rows.iter().zip(from..).all(|((idx, _), expected)| *idx == int(expected));
@@ -111,6 +115,7 @@ impl Conn {
     /// [`StoreError`] as for all of these.
     pub async fn checkpoint(&mut self, size: u64) -> Result<Option<String>> {
         const SQL: &str = "SELECT note FROM checkpoint WHERE size = $1";
+        self.before(SQL).await?;
         Ok(on!(&mut self.0, |c| sqlx::query_scalar(SQL).bind(int(size)).fetch_optional(&mut **c).await?))
     }
 
@@ -136,7 +141,7 @@ impl WriteTx {
     /// [`StoreError`] as for all of these.
     pub async fn take_head(&mut self) -> Result<LogHead> {
         const SQL: &str = "UPDATE log_head SET size = size RETURNING size, last_at, root";
-        Ok(on!(&mut self.0.0, |c| sqlx::query_as(SQL).fetch_one(&mut **c).await?))
+        Ok(returning!(self, fetch_one, sqlx::query_as(SQL)))
     }
 
     /// Adds a leaf.

@@ -19,8 +19,14 @@ macro_rules! pair {
     };
 }
 
-const PAIRS: &[Pair] =
-    &[pair!(1, "log"), pair!(2, "documents"), pair!(3, "registry"), pair!(4, "review"), pair!(5, "access")];
+const PAIRS: &[Pair] = &[
+    pair!(1, "log"),
+    pair!(2, "documents"),
+    pair!(3, "registry"),
+    pair!(4, "review"),
+    pair!(5, "access"),
+    pair!(6, "witness"),
+];
 
 pub(super) fn sqlite() -> Migrator {
     migrator(|&(_, _, sqlite, _)| sqlite)

@@ -119,6 +119,7 @@ impl Conn {
     /// [`super::StoreError`] as for all of these.
     pub async fn heads(&mut self) -> Result<Vec<Head>> {
         const SQL: &str = head!("ORDER BY pinset");
+        self.before(SQL).await?;
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).fetch_all(&mut **c).await?))
     }
 

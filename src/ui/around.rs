@@ -94,7 +94,7 @@ async fn waiting(web: &Web) -> Result<Count, Problem> {
 fn head(web: &Web) -> Option<HeadLine> {
     let set: SetName = DEFAULT_SET.parse().ok()?;
     let moment = web.app().moment();
-    let head = moment.heads.get(&set)?;
+    let head = moment.released.get(&set)?;
     let left = head.expires.since(web.app().clock().now());
     let good_for = (left.as_seconds() > 0).then(|| when::length(left));
     Some(HeadLine { set: set.to_string(), version: head.version, good_for })

@@ -5,7 +5,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder
 
 use crate::{
     clock::{Span, Timestamp},
-    service::{App, KeyKind, trust::KeyState},
+    service::{App, KeyKind, Trouble, trust::KeyState},
 };
 
 /// Counters and histograms.
@@ -24,6 +24,10 @@ const HEAD_EXPIRES: &str = "countersign_head_expires_timestamp_seconds";
 const KEY_FROM: &str = "countersign_key_from_timestamp_seconds";
 const KEY_UNTIL: &str = "countersign_key_until_timestamp_seconds";
 const KEY_HERE: &str = "countersign_key_here";
+const COSIGNED: &str = "countersign_cosigned_size";
+const WITNESS_SIZE: &str = "countersign_witness_size";
+const WITNESS_LAG: &str = "countersign_witness_lag";
+const WITNESS_TROUBLE: &str = "countersign_witness_trouble";
 
 /// From a cached read to a release of 2,000 descriptors.
 const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 5.0, 30.0];
@@ -44,7 +48,11 @@ impl Metrics {
             (KEY_FROM, Unit::Seconds, "When a key of the registry begins to count"),
             (KEY_UNTIL, Unit::Seconds, "When a key of the registry counts no more"),
             (KEY_HERE, Unit::Count, "1 if a key that counts, or will, is in the directory of keys"),
-            (HEAD_EXPIRES, Unit::Seconds, "When the newest head of a pin set runs out"),
+            (HEAD_EXPIRES, Unit::Seconds, "When the head of a pin set that gateways get runs out"),
+            (COSIGNED, Unit::Count, "Leaves under the newest checkpoint that has its witness quorum"),
+            (WITNESS_SIZE, Unit::Count, "Leaves under the newest checkpoint that a witness has cosigned"),
+            (WITNESS_LAG, Unit::Count, "Leaves that the log has beyond that"),
+            (WITNESS_TROUBLE, Unit::Count, "1 if this is wrong with a witness since it last cosigned"),
         ] {
             recorder.describe_gauge(KeyName::from(name), Some(unit), SharedString::from(what));
         }
@@ -84,7 +92,7 @@ impl Metrics {
             self.0.register_counter(&Key::from_name(name), &METADATA).absolute(total);
         }
         gauge(READ_ONLY, vec![], if app.read_only().is_some() { 1.0 } else { 0.0 });
-        for (set, head) in &moment.heads {
+        for (set, head) in &moment.released {
             let seconds = head.expires.micros().div_euclid(1_000_000).unsigned_abs();
             gauge(HEAD_EXPIRES, vec![Label::new("pinset", set.to_string())], approximate(seconds));
         }
@@ -97,6 +105,18 @@ impl Metrics {
             }
             if key.kind != KeyKind::Root && key.state != KeyState::Retired {
                 gauge(KEY_HERE, labels(), if key.here { 1.0 } else { 0.0 });
+            }
+        }
+        if let Some(quorum) = app.quorum() {
+            gauge(COSIGNED, vec![], approximate(quorum.cosigned));
+        }
+        for witness in app.witnesses() {
+            let label = Label::new("witness", witness.name.clone());
+            gauge(WITNESS_SIZE, vec![label.clone()], approximate(witness.size));
+            gauge(WITNESS_LAG, vec![label.clone()], approximate(witness.lag));
+            for trouble in Trouble::ALL {
+                let wrong = if witness.trouble == Some(trouble) { 1.0 } else { 0.0 };
+                gauge(WITNESS_TROUBLE, vec![label.clone(), Label::new("trouble", trouble.word())], wrong);
             }
         }
         self.0.handle().render()

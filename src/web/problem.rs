@@ -136,6 +136,7 @@ kinds! {
     SignInThrottled = TOO_MANY_REQUESTS "sign-in-throttled" "Too many attempts to sign in",
     Internal = INTERNAL_SERVER_ERROR "internal" "Something went wrong here",
     Unavailable = SERVICE_UNAVAILABLE "database-unavailable" "The database doesn't answer",
+    Unwitnessed = SERVICE_UNAVAILABLE "unwitnessed" "Witnesses have not cosigned the log yet",
     ReadOnly = SERVICE_UNAVAILABLE "read-only" "Nothing can be written here until an operator has looked",
     Busy = SERVICE_UNAVAILABLE "busy" "Too much is waiting here: try again",
     Stopping = SERVICE_UNAVAILABLE "stopping" "The service is about to end: try again",

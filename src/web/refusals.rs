@@ -36,7 +36,9 @@ impl<R: Into<Self>> From<WriteError<R>> for Problem {
 impl From<StoreError> for Problem {
     fn from(e: StoreError) -> Self {
         match e {
-            StoreError::Database(_) => Self::new(Kind::Unavailable).caused(e).retry_after(RETRY_STOPPING),
+            StoreError::Database(_) | StoreError::Unconfirmed => {
+                Self::new(Kind::Unavailable).caused(e).retry_after(RETRY_STOPPING)
+            }
             StoreError::Schema(_) | StoreError::Corrupt { .. } => Self::internal(e),
         }
     }
@@ -166,6 +168,7 @@ impl From<NoHead> for Problem {
         let detail = e.to_string();
         match e {
             NoHead::NoSet => Self::new(Kind::PinsetNotFound),
+            NoHead::Unreleased => Self::new(Kind::Unwitnessed),
             NoHead::Behind { signed, seen } => {
                 Self::new(Kind::HeadBehind).detail(detail).with("signed", signed).with("seen", seen)
             }

@@ -5,6 +5,7 @@ mod doors;
 mod limits;
 mod refused;
 mod walk;
+mod witnesses;
 
 use std::{
     collections::BTreeSet,
@@ -91,12 +92,16 @@ impl Site {
     }
 
     pub(crate) async fn with(fresh: &Fresh, readers: Readers, requests_per_minute: u32) -> Self {
-        static RULES: LazyLock<Arc<Ruleset>> =
-            LazyLock::new(|| Arc::new(Ruleset::from_packs(&[("own", PACK)]).expect("it passes its own examples")));
         let bench = Bench::new(fresh);
         let mut settings = bench.settings();
         settings.limits.requests_per_minute = requests_per_minute;
-        let opening = Opening { registry: &settings, host: None, rules: Arc::clone(&RULES), create: true };
+        Self::of(&bench, &settings, readers).await
+    }
+
+    pub(crate) async fn of(bench: &Bench<'_>, settings: &countersign::config::Registry, readers: Readers) -> Self {
+        static RULES: LazyLock<Arc<Ruleset>> =
+            LazyLock::new(|| Arc::new(Ruleset::from_packs(&[("own", PACK)]).expect("it passes its own examples")));
+        let opening = Opening { registry: settings, host: None, rules: Arc::clone(&RULES), create: true };
         let clock = bench.clock.clone();
         let app = App::open(opening, Arc::new(clock.clone()), Arc::new(SeededRng::new(7))).await.expect("opens");
         let public_url = PublicUrl::parse("https://pins.example").expect("legal");

@@ -280,7 +280,7 @@ async fn a_registry_that_contradicts_itself_is_not_believed_and_its_answer_is_ke
     assert!(shown.contains("the log was forked: it does not contain what it showed before"), "{shown}");
     let after = gateway.files();
     let evidence: Vec<_> = after.iter().filter(|(path, _)| path.contains("/evidence/")).collect();
-    assert_eq!(evidence.len(), 2, "what it says now, and what it said before");
+    assert_eq!(evidence.len(), 4, "what it says now and what it said before, with the checkpoints of both");
     assert_eq!(after.iter().filter(|(path, _)| !path.contains("/evidence/")).cloned().collect::<Vec<_>>(), before);
     assert_eq!(gateway.check(&list(&[EXPORT])).await.exit, 0, "the set in hand holds until it expires");
 }
@@ -296,6 +296,39 @@ async fn an_older_version_is_not_taken() {
     let ran = gateway.pull().await;
     assert_eq!(ran.exit, 3);
     assert!(ran.stderr.contains("the registry went back from version 3 to version 2"), "{ran}");
+}
+
+#[tokio::test]
+async fn a_gateway_whose_trust_file_asks_for_witnesses_takes_no_head_without_them() {
+    let clock = ManualClock::at(Registry::new(Policy::default()).now);
+    let mut witnesses = Vec::new();
+    for n in 1..=3 {
+        witnesses.push(crate::doubles::Witness::new(&clock, n).await);
+    }
+    let mut registry = Registry::new(Policy::default());
+    registry.witnesses = Some(crate::doubles::Witness::policy(2, &witnesses).parse().expect("a policy"));
+    let gateway = Gateway::of(registry).await;
+    let ran = gateway.pull().await;
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains("lacks its witness quorum: of 3 witnesses 0 have cosigned it"), "{ran}");
+    assert!(!gateway.state().exists());
+    gateway.served.desk().registry.cosigners = vec![2, 9];
+    assert_eq!(gateway.pull().await.exit, 3, "one of them, and a stranger");
+    gateway.served.desk().registry.cosigners = vec![2, 3];
+    assert_eq!(gateway.pull().await.exit, 0);
+    assert_eq!(gateway.check(&list(&[EXPORT, SEARCH])).await.exit, 0);
+    // What was taken goes on counting when the next one is refused.
+    let before = gateway.files();
+    let release = gateway.served.desk().registry.publish("1.1.0", &[EXPORT_2, SEARCH]);
+    gateway.served.desk().registry.approve(EXPORT_2, release);
+    gateway.served.desk().registry.cosigners = vec![2];
+    let ran = gateway.pull().await;
+    assert_eq!(ran.exit, 3);
+    assert!(ran.stderr.contains("of 3 witnesses 1 have cosigned it"), "{ran}");
+    assert_eq!(gateway.files(), before);
+    assert_eq!(gateway.check(&list(&[EXPORT, SEARCH])).await.exit, 0);
+    gateway.clock.advance(Span::minutes(61));
+    assert_eq!(gateway.check(&list(&[EXPORT, SEARCH])).await.exit, 3, "and no longer than its head");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Server doubles: MCP servers that answer from a script, over stdio and over HTTP.
+//! Server doubles: MCP servers that answer from a script, over stdio and over HTTP, and witnesses of a log.
 //!
 //! The client numbers its requests from 1, so a script is the list of its answers. An answer is written as it is, bytes
 //! and all: it may be several messages, no message at all, or nothing.
@@ -16,9 +16,15 @@ use axum::{
     extract::State,
     http::{HeaderMap, Method, StatusCode},
     response::{IntoResponse, Response},
-    routing::any,
+    routing::{any, post},
 };
-use countersign::{env::ManualClock, mcp::Target};
+use countersign::{
+    clock::Span,
+    env::{Clock as _, ManualClock},
+    keys::SigningKey,
+    log::{Checkpoint, empty_root, note, open_checkpoint_by, verify_consistency, witness::AddCheckpoint},
+    mcp::Target,
+};
 use tempfile::TempDir;
 
 /// What a program double does: for each line that is a request, print the next answer; end after the last.
@@ -128,7 +134,7 @@ async fn answer(State(script): State<Arc<Mutex<Script>>>, method: Method, header
         script.next += 1;
         let reply = script.replies.get(script.next - 1).cloned();
         if matches!(reply, Some(Reply::Never)) {
-            script.clock.advance(countersign::clock::Span::minutes(3));
+            script.clock.advance(Span::minutes(3));
         }
         reply
     };
@@ -151,4 +157,147 @@ async fn answer(State(script): State<Arc<Mutex<Script>>>, method: Method, header
         Some(Reply::Never) => std::future::pending().await,
         None => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
+}
+
+/// How a witness double answers.
+#[derive(Clone, Debug)]
+pub(crate) enum Mood {
+    /// As the protocol says.
+    Honest,
+    /// This status and body, whatever it is asked.
+    Says(u16, String),
+    /// A cosignature with its key, over another text.
+    OtherText,
+    /// A cosignature in its name, with another key.
+    OtherKey,
+    /// An honest cosignature at a time that is so far ahead.
+    Ahead(Span),
+    /// The size that it has seen, whatever it is asked, one more each time.
+    Runs(u64),
+    /// Moves the clock on by a minute and never answers.
+    Never,
+    /// A body without end.
+    Endless,
+}
+
+/// A witness that is reached over HTTP and keeps what it has seen of one log.
+pub(crate) struct Witness {
+    pub(crate) vkey: note::Verifier,
+    pub(crate) url: String,
+    name: String,
+    desk: Arc<Mutex<WitnessDesk>>,
+}
+
+pub(crate) struct WitnessDesk {
+    pub(crate) mood: Mood,
+    /// The keys of the log that it knows; none if it knows none.
+    pub(crate) logs: Vec<note::Verifier>,
+    /// The last checkpoint that it cosigned.
+    pub(crate) seen: Option<Checkpoint>,
+    /// What it was asked.
+    pub(crate) asked: Vec<AddCheckpoint>,
+    name: String,
+    key: SigningKey,
+    clock: ManualClock,
+}
+
+impl Witness {
+    /// An honest witness that has seen nothing yet; `n` tells witnesses apart.
+    pub(crate) async fn new(clock: &ManualClock, n: u8) -> Self {
+        let (name, key) = (format!("w{n}.example"), SigningKey::from_seed(&[100 + n; 32]));
+        let vkey = note::Verifier::cosigner(&name, key.verifying()).expect("a name");
+        let (mood, clock) = (Mood::Honest, clock.clone());
+        let desk = WitnessDesk { mood, logs: vec![], seen: None, asked: vec![], name, key, clock };
+        let desk = Arc::new(Mutex::new(desk));
+        let router = Router::new().route("/prefix/add-checkpoint", post(add_checkpoint)).with_state(Arc::clone(&desk));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}/prefix", listener.local_addr().expect("bound"));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { vkey, url, name: format!("w{n}"), desk }
+    }
+
+    pub(crate) fn desk(&self) -> std::sync::MutexGuard<'_, WitnessDesk> {
+        self.desk.lock().expect("whole")
+    }
+
+    pub(crate) fn is(&self, mood: Mood) {
+        self.desk().mood = mood;
+    }
+
+    /// From which sizes it was asked, and for which, since this was called last.
+    pub(crate) fn asked(&self) -> Vec<(u64, u64)> {
+        let size = |asked: &AddCheckpoint| asked.checkpoint.lines().nth(1).and_then(|line| line.parse().ok());
+        self.desk().asked.drain(..).map(|asked| (asked.old, size(&asked).expect("a size"))).collect()
+    }
+
+    /// A policy that asks for so many of these.
+    pub(crate) fn policy(needs: usize, of: &[Self]) -> String {
+        let line = |witness: &Self| format!("witness {} {} {}\n", witness.name, witness.vkey, witness.url);
+        let names: Vec<&str> = of.iter().map(|witness| witness.name.as_str()).collect();
+        let lines: String = of.iter().map(line).collect();
+        format!("{lines}group enough {needs} {}\nquorum enough\n", names.join(" "))
+    }
+}
+
+impl WitnessDesk {
+    fn cosign(&self, text: &str, key: &SigningKey, ahead: Span) -> Response {
+        note::cosign(text, &self.name, key, self.clock.now() + ahead).expect("cosigns").into_response()
+    }
+
+    fn size(&self, size: u64) -> Response {
+        (StatusCode::CONFLICT, [("content-type", "text/x.tlog.size")], format!("{size}\n")).into_response()
+    }
+
+    fn honest(&mut self, asked: &AddCheckpoint, ahead: Span) -> Response {
+        if self.logs.is_empty() {
+            return StatusCode::NOT_FOUND.into_response();
+        }
+        let new = open_checkpoint_by(&asked.checkpoint, &self.logs);
+        let Ok(new) = new else { return StatusCode::FORBIDDEN.into_response() };
+        let (size, root) = self.seen.as_ref().map_or((0, empty_root()), |seen| (seen.size, seen.root));
+        if asked.old > new.size {
+            return StatusCode::BAD_REQUEST.into_response();
+        }
+        if asked.old != size || (size == new.size && root != new.root) {
+            return self.size(size);
+        }
+        if verify_consistency(size, &root, new.size, &new.root, &asked.proof).is_err() {
+            return StatusCode::UNPROCESSABLE_ENTITY.into_response();
+        }
+        let text = new.to_string();
+        self.seen = Some(new);
+        self.cosign(&text, &self.key, ahead)
+    }
+}
+
+async fn add_checkpoint(State(desk): State<Arc<Mutex<WitnessDesk>>>, body: String) -> Response {
+    let never = {
+        let mut desk = desk.lock().expect("whole");
+        let Ok(asked) = body.parse::<AddCheckpoint>() else { return StatusCode::BAD_REQUEST.into_response() };
+        desk.asked.push(asked.clone());
+        let text = asked.checkpoint.split_once("\n\n").map(|(text, _)| format!("{text}\n")).expect("a note");
+        match desk.mood.clone() {
+            Mood::Honest => return desk.honest(&asked, Span::ZERO),
+            Mood::Says(status, body) => {
+                return (StatusCode::from_u16(status).expect("a status"), body).into_response();
+            }
+            Mood::OtherText => return desk.cosign("pins.example\n0\n", &desk.key, Span::ZERO),
+            Mood::OtherKey => return desk.cosign(&text, &SigningKey::from_seed(&[99; 32]), Span::ZERO),
+            Mood::Ahead(span) => return desk.honest(&asked, span),
+            Mood::Runs(size) => {
+                desk.mood = Mood::Runs(size + 1);
+                return desk.size(size);
+            }
+            Mood::Never => {
+                desk.clock.advance(Span::minutes(1));
+                true
+            }
+            Mood::Endless => false,
+        }
+    };
+    if never {
+        return std::future::pending().await;
+    }
+    let endless = tokio_util::io::ReaderStream::new(tokio::io::repeat(b'x'));
+    (StatusCode::OK, axum::body::Body::from_stream(endless)).into_response()
 }

@@ -24,11 +24,14 @@ use crate::{
 /// More than one tile of the second level: 256 × 256 leaves are 65,536.
 const LEAVES: u64 = 70_000;
 
+/// Which byte of an answer.
+type Place = fn(&[u8]) -> usize;
+
 /// What the proxy does to one answer.
 #[derive(Clone)]
 struct Tamper {
     path: String,
-    byte: fn(&[u8]) -> usize,
+    byte: Place,
 }
 
 /// Stands between a log and its reader, on loopback.
@@ -97,11 +100,11 @@ async fn gos_verifier_accepts_a_long_log_and_rejects_one_flipped_byte_anywhere()
     assert_eq!(bundles as u64, LEAVES.div_ceil(256), "every bundle is read");
 
     let middle = |bytes: &[u8]| bytes.len() / 2;
-    let (first, last): (fn(&[u8]) -> usize, fn(&[u8]) -> usize) = (|_| 0, |bytes| bytes.len() - 1);
+    let (first, last): (Place, Place) = (|_| 0, |bytes| bytes.len() - 1);
     // The second line of a checkpoint is its size, the third its root; the last line ends with the signature.
     let root = |bytes: &[u8]| bytes.iter().position(|b| *b == b'\n').map_or(0, |end| end + 10);
     let signature = |bytes: &[u8]| bytes.len() - 8;
-    let rows: [(&str, &str, fn(&[u8]) -> usize); 13] = [
+    let rows: [(&str, &str, Place); 13] = [
         ("the first tile", "/log/tile/0/000", first),
         ("a tile in the middle", "/log/tile/0/123", middle),
         ("the last byte of a tile", "/log/tile/0/200", last),

@@ -178,7 +178,7 @@ def verifier_key(spelled, name):
 
 
 def read_trust(data):
-    """Origin, epoch, keys and caps of a trust file that its own root key signed. Raises ValueError."""
+    """Origin, epoch, keys, caps, and the lines of witnesses as `rest`, of a trust file that its own root key signed. Raises ValueError."""
     note = data.decode()
     if len(data) > MAX_TRUST:
         raise ValueError("too long")
@@ -212,8 +212,7 @@ def read_trust(data):
     trust["heads"] = heads
     trust["lifetime"] = count("head-lifetime", 1, 7 * 86_400)
     trust["skew"] = count("clock-skew", 0, 3_600)
-    if lines:
-        raise ValueError("more lines than a trust file has")
+    trust["rest"] = lines
     open_note(note, trust["origin"] + "/root", trust["root"])
     return trust
 

@@ -38,6 +38,7 @@ from strict import (
     variant,
     version,
 )
+from witnesses import check_witnesses, read_policy
 
 MAX_BUNDLE = 104 << 20
 MAX_DOCUMENT = 32 << 20
@@ -60,7 +61,10 @@ def need(condition, link, why):
 
 def trusted(data):
     try:
-        return read_trust(data)
+        trust = read_trust(data)
+        rest = trust.pop("rest")
+        trust["witnesses"] = read_policy(rest) if rest else None
+        return trust
     except ValueError as e:
         raise Refused("trust", str(e)) from e
 
@@ -91,6 +95,7 @@ def verify_head(data, leaf, proof, trust, pinset, now):
         size, root = proof.verify(leaf, trust)
         if (size, root.hex()) != (head["checkpoint_size"], head["checkpoint_root"]):
             raise ValueError("the head was signed over another checkpoint")
+        check_witnesses(proof.checkpoint, trust["witnesses"], now + trust["skew"] * 1_000_000)
         published = read_leaf(leaf)
         said = tuple(published.get(name) for name in ("type", "pinset", "version", "set_sha256"))
         if said != ("pinset-published", pinset, head["version"], head["set_sha256"]):
@@ -192,11 +197,12 @@ def verify_bundle(data, trust):
     need(grows, "order", "a leaf does not come after what it rests on")
 
     try:
-        issued = micros_of(open_head(parts["head"], trust, None)["issued"])
+        # While it lasts witnesses cosign; whether it has run out since is nothing that a bundle proves.
+        expires = micros_of(open_head(parts["head"], trust, None)["expires"])
     except ValueError as e:
         raise Refused("head", str(e)) from e
     pinset_name = decision["pinset"]
-    head = verify_head(parts["head"], leaves["published"], proofs["published"], trust, pinset_name, issued)
+    head = verify_head(parts["head"], leaves["published"], proofs["published"], trust, pinset_name, expires)
     pinset = verify_set(parts["set"], head)
     need(
         pinset["issued"] == spelled_time(published["at"]), "set", "issued at another time than its leaf says"

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::{Fault, FaultKind, Source, source::Listed, walk::Stop};
-use crate::{canon::Sha256, pinset::trust::Trust};
+use crate::{log::Edge, pinset::trust::Trust};
 
 /// How far the list was read.
 #[derive(Debug, Default)]
@@ -28,14 +28,9 @@ impl Transitions {
         Self { next: cursor, last, skip: last, ..Self::default() }
     }
 
-    /// Verifies what is listed up to a size at which the entries have this root.
-    pub(super) async fn at(
-        &mut self,
-        source: &dyn Source,
-        trust: &Trust,
-        size: u64,
-        root: &Sha256,
-    ) -> Result<(), Stop> {
+    /// Verifies what is listed up to the size that was read.
+    pub(super) async fn at(&mut self, source: &dyn Source, trust: &Trust, read: &Edge) -> Result<(), Stop> {
+        let size = read.size();
         loop {
             if self.piece.is_empty() && !self.fetch(source).await? {
                 return Ok(());
@@ -56,13 +51,14 @@ impl Transitions {
                 let what = format!("the checkpoint listed for {stated} leaves is of {}", signed.size);
                 return Err(bad(what).with([note]).into());
             }
+            let root = read.root();
             if stated <= self.last {
                 let what = format!("after the checkpoint of {} leaves another of {stated} is listed", self.last);
-                let forked = stated == size && signed.root != *root;
+                let forked = stated == size && signed.root != root;
                 let kind = if forked { FaultKind::Fork } else { FaultKind::Checkpoint };
                 return Err(Fault::new(kind, what).with([self.note.clone(), note]).into());
             }
-            if signed.root != *root {
+            if signed.root != root {
                 let what = format!(
                     "the checkpoint of {stated} leaves is signed over the root {}, and the entries hash to {root}",
                     signed.root

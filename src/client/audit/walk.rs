@@ -1,25 +1,22 @@
 //! One audit, from the trust file to the last head.
 
-use std::{
-    collections::{BTreeSet, VecDeque},
-    path::PathBuf,
-    sync::Arc,
-};
+mod documents;
+mod heads;
+
+use std::{collections::VecDeque, path::PathBuf, sync::Arc};
 
 use tokio::task::JoinHandle;
 
-use super::{Blind, Fault, FaultKind, Kept, Report, Resume, Served, Source, Verified, transitions::Transitions};
+use super::{Blind, Fault, FaultKind, Kept, Report, Resume, Source, Verified, transitions::Transitions};
 use crate::{
     canon::Sha256,
     clock::Timestamp,
     env::Clock,
-    log::{BadCheckpoint, Bundle, Checkpoint, Edge, Hash, Plan, Tile, Tiles, leaf_hash, verify_consistency},
-    name::SetName,
+    log::{BadCheckpoint, Bundle, Checkpoint, Edge, Hash, Tile, leaf_hash},
     pinset::{
-        head::Head,
-        replay::{Due, Found, Lie, Replay},
+        replay::{Due, Lie, Replay},
         trust::Trust,
-        verify::{self, HeadAnswer},
+        verify,
     },
 };
 
@@ -49,10 +46,6 @@ pub(super) enum Stop {
 
 /// Bundles with their tiles that are fetched ahead.
 const AHEAD: usize = 4;
-/// Documents that are fetched at once.
-const DOCUMENTS: usize = 8;
-/// Expected documents that wait to be compared take no more memory than this and one version more.
-const MAX_WAITING: usize = 16 << 20;
 /// How often it is written down how far the audit has come: what an interruption costs at most, in bundles.
 const SAVE_EVERY: u64 = 16;
 /// Whoever has read that many doesn't need the next.
@@ -128,6 +121,9 @@ impl Walk {
         let (end, note) = self.newest_checkpoint(&trust).await?;
         (self.report.size, self.report.root) = (end.size, Some(end.root));
         self.report.checkpoint = Some(note.clone());
+        if let Err(e) = verify::witnessed(&self.trust, &note, self.now) {
+            self.report.not_verified.push(format!("that witnesses saw the same log: {e}"));
+        }
         if let Some(resume) = &self.resume {
             self.kept.checkpoint(resume.checkpoint.clone(), "the file of an earlier run", &trust);
         }
@@ -206,8 +202,7 @@ impl Walk {
             self.report.verified.leaves += 1;
             self.due(due).await?;
             if self.edge.size() > self.report.resumed_at {
-                let (size, root) = (self.edge.size(), self.edge.root());
-                self.transitions.at(&*self.source, trust, size, &root).await?;
+                self.transitions.at(&*self.source, trust, &self.edge).await?;
             }
             self.resumed(note)?;
             self.hold_to_kept(note)?;
@@ -239,7 +234,11 @@ impl Walk {
 
     /// Holds the registry to heads and checkpoints that somebody kept of this size.
     fn hold_to_kept(&mut self, note: &str) -> Result<(), Stop> {
-        let (size, root) = (self.edge.size(), self.edge.root());
+        let size = self.edge.size();
+        if !self.kept.checkpoints.contains_key(&size) && !self.kept.heads.contains_key(&size) {
+            return Ok(());
+        }
+        let root = self.edge.root();
         for kept in self.kept.checkpoints.remove(&size).unwrap_or_default() {
             if kept.checkpoint.root != root {
                 let what = format!(
@@ -277,47 +276,6 @@ impl Walk {
             let lie = Lie::LongerLog { signed: kept.head.checkpoint_size, log: end.size };
             let what = format!("a kept head of {}, issued {}: {lie}", kept.head.name, kept.head.issued);
             self.fault(Fault::new(FaultKind::Truncated, what).with([kept.envelope, note.to_owned()]))?;
-        }
-        Ok(())
-    }
-
-    async fn due(&mut self, due: Vec<Due>) -> Result<(), Stop> {
-        if self.edge.size() <= self.report.resumed_at {
-            due.iter().for_each(|due| self.replay.settle(&due.document.sha256, Found::Unasked));
-            return Ok(());
-        }
-        self.waiting.extend(due);
-        if self.waiting.iter().map(|due| due.bytes.len()).sum::<usize>() > MAX_WAITING {
-            self.compare_documents().await?;
-        }
-        Ok(())
-    }
-
-    /// Looks for the documents that must be there.
-    async fn compare_documents(&mut self) -> Result<(), Stop> {
-        let mut waiting = std::mem::take(&mut self.waiting).into_iter();
-        let mut asked: VecDeque<JoinHandle<Result<(Due, Found), Blind>>> = VecDeque::new();
-        loop {
-            while asked.len() < DOCUMENTS
-                && let Some(due) = waiting.next()
-            {
-                asked.push_back(tokio::spawn(look_for(Arc::clone(&self.source), due)));
-            }
-            let Some(looked) = asked.pop_front() else { break };
-            let (due, found) = looked.await.map_err(|e| Blind::Form(format!("a task failed: {e}")))??;
-            self.replay.settle(&due.document.sha256, found);
-            if found == Found::Other {
-                let what = format!("{} has other bytes than the log gives", due.document);
-                self.fault(Fault::new(FaultKind::Document, what))?;
-            }
-        }
-        self.missing(false)
-    }
-
-    fn missing(&mut self, ended: bool) -> Result<(), Stop> {
-        for document in self.replay.missing(ended) {
-            let what = format!("{document} should be there and is missing");
-            self.fault(Fault::new(FaultKind::MissingDocument, what))?;
         }
         Ok(())
     }
@@ -379,74 +337,6 @@ impl Walk {
         self.waiting = self.replay.outstanding();
         self.compare_documents().await?;
         self.missing(true)
-    }
-
-    async fn served_heads(&mut self, note: &str) -> Result<(), Stop> {
-        let sets: Vec<SetName> = self.replay.state().sets().map(|set| set.name().clone()).collect();
-        for set in sets {
-            match self.served_head(&set, note).await {
-                Ok(()) => {}
-                Err(Stop::Fault(fault)) => self.fault(fault)?,
-                Err(stop) => return Err(stop),
-            }
-        }
-        Ok(())
-    }
-
-    async fn served_head(&mut self, set: &SetName, note: &str) -> Result<(), Stop> {
-        let bad = |what: String| Fault::new(FaultKind::Head, format!("the head of {set}: {what}"));
-        let (head, envelope) = match self.source.head(set).await?.ok_or_else(|| bad("it is missing".to_owned()))? {
-            Served::Answer(json) => {
-                let read = HeadAnswer::parse(&json).map_err(|e| bad(e.to_string()))?;
-                let envelope = String::from_utf8_lossy(&read.head).into_owned();
-                let checked = verify::head(&self.trust, set, None, &read, self.now);
-                let checked = checked.map_err(|e| bad(e.to_string()).with([envelope.clone()]))?;
-                let expires = checked.head().expires;
-                let fresh = checked.fresh(self.now);
-                let head = fresh.map_err(|_| Blind::Form(format!("the head of {set} ran out at {expires}")))?;
-                (head.head().clone(), envelope)
-            }
-            Served::Stored(bytes) => {
-                let head = Head::open(&bytes, &self.trust.heads()).map_err(|e| bad(e.to_string()))?;
-                let (terms, envelope) = (self.trust.terms(), String::from_utf8_lossy(&bytes).into_owned());
-                if (&head.registry, head.epoch, &head.name) != (&terms.origin, terms.epoch, set) {
-                    return Err(bad("it is of another registry, epoch or set".to_owned()).with([envelope]).into());
-                }
-                if head.expires <= self.now {
-                    self.report.expired_heads.push(set.to_string());
-                }
-                (head, envelope)
-            }
-        };
-        let evidence = || [envelope.clone(), note.to_owned()];
-        self.in_the_log(&head).await.map_err(|stop| match stop {
-            Stop::Fault(fault) => Stop::Fault(bad(fault.what).with(evidence())),
-            stop => stop,
-        })?;
-        self.replay.is_newest(&head).map_err(|lie| bad(lie.to_string()).with(evidence()))?;
-        self.report.verified.heads += 1;
-        Ok(())
-    }
-
-    /// That the tree which a head names is one of this log's, by a proof made of tiles.
-    async fn in_the_log(&self, head: &Head) -> Result<(), Stop> {
-        let ours = (self.edge.size(), self.edge.root());
-        let theirs = (head.checkpoint_size, head.checkpoint_root);
-        let (old, new) = if theirs.0 <= ours.0 { (theirs, ours) } else { (ours, theirs) };
-        let bad = |what: String| Fault::new(FaultKind::Head, what);
-        let plan = Plan::consistency(old.0, new.0).map_err(|e| bad(e.to_string()))?;
-        let mut tiles = Tiles::new();
-        let needed: BTreeSet<Tile> = plan.tiles(new.0);
-        for tile in needed {
-            let served = self.source.tile(tile).await?;
-            let served = served.filter(|bytes| tiles.insert(tile, bytes).is_ok());
-            served.ok_or_else(|| bad(format!("{tile} is missing or has the wrong length")))?;
-        }
-        let proof = plan.compute(|node| tiles.node(node)).map_err(|e| bad(e.to_string()))?;
-        verify_consistency(old.0, &old.1, new.0, &new.1, &proof).map_err(|e| {
-            bad(format!("it was signed over a tree of {} leaves that is none of this log's: {e}", head.checkpoint_size))
-        })?;
-        Ok(())
     }
 
     fn fault(&mut self, fault: Fault) -> Result<(), Stop> {
@@ -529,16 +419,6 @@ async fn fetch(source: Arc<dyn Source>, bundle: Bundle, compare: bool) -> Result
         _ => None,
     };
     Ok(Fetched { bundle, entries, tile })
-}
-
-async fn look_for(source: Arc<dyn Source>, due: Due) -> Result<(Due, Found), Blind> {
-    let Due { document, bytes } = &due;
-    let found = match source.document(&document.set, document.sha256, bytes.len()).await? {
-        None => Found::Absent,
-        Some(served) if served == *bytes => Found::Equal,
-        Some(_) => Found::Other,
-    };
-    Ok((due, found))
 }
 
 fn bytes_of(hashes: &[Hash]) -> Vec<u8> {

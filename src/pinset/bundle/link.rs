@@ -218,13 +218,14 @@ fn order(steps: &[(&'static str, Place, Place)]) -> Result<(), Broken> {
     steps.iter().find(backwards).map_or(Ok(()), |(part, ..)| Err(Broken::Order(part)))
 }
 
-/// The head is judged at the moment that it was issued: whether it has run out since is nothing that a bundle proves.
+/// The head is judged at the moment that it runs out: whether that has come is nothing that a bundle proves, and witnesses
+/// cosign after it was issued and while it lasts.
 fn head(bundle: &Bundle, trust: &Trust, decision: &Decision) -> Result<CheckedHead, Broken> {
     let refused = |e: NotAHead| Broken::Head(e.into());
     let said = Head::open(&bundle.head, &trust.heads()).map_err(refused)?;
     let Logged { leaf, proof } = bundle.published.clone();
     let answer = HeadAnswer { head: bundle.head.clone(), leaf, proof, consistency: Vec::new() };
-    verify::head(trust, &decision.pinset, None, &answer, said.issued).map_err(Broken::Head)
+    verify::head(trust, &decision.pinset, None, &answer, said.expires).map_err(Broken::Head)
 }
 
 fn set(head: CheckedHead, bytes: &[u8], published: &Known<PinsetPublished>) -> Result<(SetDocument, Head), Broken> {

@@ -131,7 +131,9 @@ fn health(web: &Web, moment: &Moment, signed: Timestamp, now: Timestamp) -> Vec<
     ];
     for head in moment.heads.values() {
         let left = good_for(moment, &head.pinset, now);
-        let figure = left.as_ref().map_or("ran out".to_owned(), |left| format!("good for {left}"));
+        let waits = moment.released.get(&head.pinset) != Some(head);
+        let ended = if waits { "waits for its witnesses" } else { "ran out" };
+        let figure = left.as_ref().map_or(ended.to_owned(), |left| format!("good for {left}"));
         lines.push(line(left.is_some(), format!("Head of {}, v{}", head.pinset, head.version), figure));
     }
     let same = moment.state.registry().is_some_and(|registry| registry.ruleset == web.app().rules().sha256());

@@ -62,7 +62,9 @@ pub(super) async fn show(
 
 fn page(web: &Web, moment: &Moment, name: &SetName, asked: &Asked, from: &Key) -> Option<PinsetPage> {
     let now = web.app().clock().now();
-    let (set, served, head) = (moment.state.set(name)?, moment.pin_set(name)?, moment.heads.get(name)?);
+    let (set, served) = (moment.state.set(name)?, moment.pin_set(name)?);
+    // The one that gateways get; before there is one, the one that waits for its witnesses.
+    let head = moment.released.get(name).or_else(|| moment.heads.get(name))?;
     let listed = Listed { set, moment, asked, now };
     let (groups, more) = listed.groups(from);
     let denied: Vec<&Denial> = set.aliases().flat_map(|(_, under)| under.denied()).collect();
@@ -75,7 +77,7 @@ fn page(web: &Web, moment: &Moment, name: &SetName, asked: &Asked, from: &Key) -
     head_note.tag(" UTC");
     Some(PinsetPage {
         name: name.to_string(),
-        lead: lead(set, head.expires > now),
+        lead: lead(set, served.expires() > now),
         notes: Vec::new(),
         good_for: good_for(moment, name, now),
         head_note,
@@ -86,7 +88,7 @@ fn page(web: &Web, moment: &Moment, name: &SetName, asked: &Asked, from: &Key) -
             "/versions/",
             (served.sha256()),
             "\">version ",
-            (Count(head.version)),
+            (Count(served.document().version)),
             "</a>"
         ),
         log_size: Count(moment.checkpoint.size),

@@ -45,9 +45,9 @@ fn row(moment: &Moment, set: &SetState, counts: &[Counted], now: Timestamp) -> P
     }
 }
 
-/// How long a set's head is good for; none once it ran out.
+/// How long the head that gateways get of a set is good for; none once it ran out, and before the first one.
 pub(super) fn good_for(moment: &Moment, set: &SetName, now: Timestamp) -> Option<String> {
-    let left = moment.heads.get(set)?.expires.since(now);
+    let left = moment.released.get(set)?.expires.since(now);
     (left.as_seconds() > 0).then(|| when::length(left))
 }
 

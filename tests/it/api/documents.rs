@@ -230,7 +230,7 @@ fn a_full_file_of_the_log_asks_the_database_once() {
             assert_eq!((again.status, again.body), (200, first), "{path}");
         }
         assert_eq!(site.app.cache_use().hits, used.hits + 2);
-        assert_eq!(site.get("/log/tile/0/001.p/1").await.status, 500, "a partial one is read each time");
+        assert_eq!(site.get("/log/tile/0/001.p/1").await.status, 503, "a partial one is read each time");
         let measured = String::from_utf8(site.get("/metrics").await.body).expect("text");
         for line in [
             format!("countersign_log_cache_hits_total {}", used.hits + 2),

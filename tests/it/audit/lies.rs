@@ -12,6 +12,9 @@ use crate::{
     terminal::Desk,
 };
 
+/// A change to a piece of the list of checkpoints.
+type Edit = Box<dyn Fn(&mut Vec<serde_json::Value>) + Send>;
+
 #[test]
 fn a_registry_that_tells_the_truth_is_verified_to_its_last_byte() {
     block_on(on_both(async |fresh| {
@@ -115,7 +118,7 @@ fn every_checkpoint_is_held_to_the_entries() {
             sign_checkpoint(&Checkpoint { origin: "pins.example".to_owned(), size, root }, &log).expect("signs")
         };
         let path = "/v1/log/checkpoints";
-        let edit = |change: Box<dyn Fn(&mut Vec<serde_json::Value>) + Send>| {
+        let edit = |change: Edit| {
             court.warp(path, move |bytes| {
                 let mut piece: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
                 change(piece["items"].as_array_mut().expect("a list"));

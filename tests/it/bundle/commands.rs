@@ -53,6 +53,26 @@ async fn a_bundle_is_collected_and_verified_offline() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_strangers_text_in_a_bundle_cant_steer_the_terminal() {
+    let audit = Audit::new().await;
+    let forge = super::forge::Forge::of(&audit, &audit.genuine("notes.export").await);
+    // Ids are texts of the registry's; this one clears the screen, and says that it is something else.
+    let hostile = "\u{1b}[2J\u{202e}proved\nproved, by us";
+    let forged = forge.forge(&|name, document| {
+        if ["authority", "release"].contains(&name) {
+            document["authority"] = hostile.into();
+        }
+    });
+    let file = audit.path("hostile.json");
+    fs::write(&file, forged.bundle.to_bytes()).expect("written");
+    let (said, genuine) = (audit.verify(&file, &[]).await, audit.bundle("notes.export").await);
+    assert_eq!(said.exit, 0, "{said}");
+    assert!(!said.stdout.contains(['\u{1b}', '\u{202e}']), "{said}");
+    let lines = audit.verify(&genuine, &[]).await.stdout.lines().count();
+    assert_eq!(said.stdout.lines().count(), lines, "no line more than for any other bundle: {said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_bundle_that_cant_be_made_says_why() {
     let audit = Audit::new().await;
     let (out, trust) = (audit.path("out.json"), audit.path("trust.txt"));

@@ -138,8 +138,11 @@ async fn a_false_statement_that_contradicts_another_is_refused_though_everything
     assert_eq!(told, TOLD_BY_SETS);
 }
 
+/// An edit with its name.
+type Named = (String, Box<dyn Fn(&mut Value)>);
+
 /// Edits that change which members there are: each taken away, and one too many, at every object.
-fn structural(document: &Value) -> Vec<(String, Box<dyn Fn(&mut Value)>)> {
+fn structural(document: &Value) -> Vec<Named> {
     fn objects(value: &Value, at: &str, found: &mut Vec<(String, Vec<String>)>) {
         match value {
             Value::Object(members) => {
@@ -149,21 +152,21 @@ fn structural(document: &Value) -> Vec<(String, Box<dyn Fn(&mut Value)>)> {
                 }
             }
             Value::Array(items) => {
-                items.iter().enumerate().for_each(|(n, inner)| objects(inner, &format!("{at}/{n}"), found))
+                items.iter().enumerate().for_each(|(n, inner)| objects(inner, &format!("{at}/{n}"), found));
             }
             _ => {}
         }
     }
     let mut found = vec![];
     objects(document, "", &mut found);
-    let mut edits: Vec<(String, Box<dyn Fn(&mut Value)>)> = vec![];
+    let mut edits: Vec<Named> = vec![];
     for (at, members) in found {
         for member in members {
             let place = at.clone();
             edits.push((
                 format!("without {at}/{member}"),
                 Box::new(move |value| {
-                    drop(value.pointer_mut(&place).and_then(Value::as_object_mut).expect("one").remove(&member))
+                    drop(value.pointer_mut(&place).and_then(Value::as_object_mut).expect("one").remove(&member));
                 }),
             ));
         }

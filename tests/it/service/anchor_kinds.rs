@@ -203,6 +203,7 @@ fn an_anchor_in_the_registrys_own_database_is_refused() {
         let refused = bench.open_with(&settings, true).await.expect_err("a restore reaches it");
         assert!(matches!(refused, OpenError::Anchor(_)), "{refused}");
         assert!(bench.open_with(&bench.settings(), false).await.is_err(), "nothing was made");
+        bench.spoiled();
         drop(bench);
         fresh.drop_schema().await;
     });

@@ -1,4 +1,4 @@
-use countersign::store::{LogHead, Poll};
+use countersign::store::{LogHead, Poll, open_to_read};
 
 use super::{at, hash, opened, write};
 use crate::databases::{block_on, on_both, tamper};
@@ -8,7 +8,7 @@ async fn leaves_tiles_and_checkpoints_come_back_as_written() {
     on_both(async |fresh| {
         let (reader, writer) = opened(fresh).await;
         let mut conn = reader.conn().await.expect("a connection");
-        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 0, access: 0, heads: 0 });
+        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 0, access: 0, heads: 0, witnesses: 0 });
         write(&writer, async |tx| {
             let head = tx.take_head().await.expect("taken");
             assert_eq!(head, LogHead { size: 0, last_at: countersign::clock::Timestamp::EPOCH, root: hash("") });
@@ -22,7 +22,7 @@ async fn leaves_tiles_and_checkpoints_come_back_as_written() {
             tx.put_checkpoint(3, "a note\n", at(7)).await.expect("written");
         })
         .await;
-        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 3, access: 0, heads: 0 });
+        assert_eq!(conn.poll().await.expect("polls"), Poll { size: 3, access: 0, heads: 0, witnesses: 0 });
         let head = LogHead { size: 3, last_at: at(7), root: hash("root") };
         assert_eq!(conn.log_head().await.expect("reads"), head);
         assert_eq!(conn.leaf(1).await.expect("reads"), Some(b"one".to_vec()));
@@ -36,6 +36,14 @@ async fn leaves_tiles_and_checkpoints_come_back_as_written() {
         assert_eq!(conn.tiles(0, 0, 0).await.expect("reads"), []);
         assert_eq!(conn.checkpoint(3).await.expect("reads").as_deref(), Some("a note\n"));
         assert_eq!(conn.checkpoint(2).await.expect("reads"), None);
+        write(&writer, async |tx| tx.put_checkpoint(5, "newer\n", at(8)).await.expect("written")).await;
+        let mut reading = open_to_read(&fresh.database, 2).await.expect("opens").conn().await.expect("a connection");
+        for (after, newest, limit, sizes) in
+            [(0, 5, 9, vec![3, 5]), (0, 5, 1, vec![3]), (3, 5, 9, vec![5]), (0, 4, 9, vec![3]), (5, 9, 9, vec![])]
+        {
+            let found = reading.checkpoints(after, newest, limit).await.expect("reads");
+            assert_eq!(found.iter().map(|row| row.size).collect::<Vec<_>>(), sizes, "{after}..={newest}");
+        }
     })
     .await;
 }
@@ -125,4 +133,22 @@ fn the_head_row_serialises_writers_of_several_processes() {
         assert_eq!(conn.log_head().await.expect("reads").size, 72);
         assert_eq!(conn.leaves(0, 72).await.expect("no gap").len(), 72);
     }));
+}
+
+#[tokio::test]
+async fn a_database_that_is_opened_to_read_is_neither_made_nor_upgraded() {
+    on_both(async |fresh| {
+        // Nobody has made tables here yet.
+        if let Ok(reader) = open_to_read(&fresh.database, 1).await {
+            assert!(reader.conn().await.expect("a connection").log_head().await.is_err());
+            reader.close().await;
+        }
+        let left = std::fs::read_dir(fresh.dir.path()).expect("a folder").count();
+        assert_eq!(left, 0, "{:?}: no file is made", fresh.engine);
+        let (_, writer) = opened(fresh).await;
+        write(&writer, async |tx| tx.put_leaf(0, b"zero").await.expect("written")).await;
+        let reader = open_to_read(&fresh.database, 1).await.expect("opens");
+        assert_eq!(reader.conn().await.expect("a connection").leaf(0).await.expect("reads"), Some(b"zero".to_vec()));
+    })
+    .await;
 }

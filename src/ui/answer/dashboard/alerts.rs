@@ -33,11 +33,19 @@ pub(super) fn alerts(web: &Web, moment: &Moment, reasons: &[ReasonCount], now: T
         }
     }
     for head in moment.heads.values().filter(|head| good_for(moment, &head.pinset, now).is_none()) {
-        let what = html!(
-            "<b>The head of ",
-            (&head.pinset),
-            " ran out.</b> Gateways let nothing through until it is signed again."
-        );
+        let what = if moment.released.get(&head.pinset) == Some(head) {
+            html!(
+                "<b>The head of ",
+                (&head.pinset),
+                " ran out.</b> Gateways let nothing through until it is signed again."
+            )
+        } else {
+            html!(
+                "<b>The head of ",
+                (&head.pinset),
+                " waits for its witnesses.</b> Gateways let nothing through until enough of them have cosigned the log."
+            )
+        };
         alerts.push(Alert {
             sign: Sign::Stale,
             what,
