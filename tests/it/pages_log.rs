@@ -202,9 +202,7 @@ fn an_authority_that_ended_and_what_it_held_are_on_their_entries() {
             leaves.iter().enumerate().rfind(|(_, (kind, _))| kind != "pinset-published").expect("one");
         assert_eq!(kind, "authority-revoked");
         let words = said(reviewer.get(&format!("/log/entries/{index}")).await);
-        for expected in
-            ["over com.example", "granted by entry", "Holds today", "notes.export in default", "First in"]
-        {
+        for expected in ["over com.example", "granted by entry", "Holds today", "notes.export in default", "First in"] {
             assert!(words.contains(expected), "{expected}: {words}");
         }
         let words = worked.page(&reviewer, "authority-granted", 0).await;

@@ -2,7 +2,6 @@
 
 use super::*;
 
-#[expect(clippy::too_many_arguments, reason = "a row of a fixture table has as many columns as the page")]
 pub(super) fn row(
     sign: Sign,
     tool: &str,

@@ -24,14 +24,60 @@ pub(super) async fn sections(web: &Web, who: &Principal) -> Result<Vec<Section>,
     let (app, now) = (web.app(), web.app().clock().now());
     let anchor = app.anchor().await;
     let last = app.reader().conn().await?.log_head().await?.last_at;
-    Ok(vec![
+    let mut sections = vec![
         writes(app, last, now),
         anchored(app, &anchor, who),
         heads(app, now),
         keys(app, now),
         stored(app),
         database(app),
-    ])
+    ];
+    sections.extend(witnesses(app, now));
+    Ok(sections)
+}
+
+/// Who cosigns checkpoints, where anybody is asked to: heads are released once the quorum has.
+fn witnesses(app: &App, now: Timestamp) -> Option<Section> {
+    let (quorum, each) = (app.quorum(), app.witnesses());
+    let size = app.moment().checkpoint.size;
+    let (light, lead) = match quorum {
+        None if each.is_empty() => return None,
+        None => (Light::Care, "Witnesses are asked, and no quorum of them is.".into()),
+        Some(quorum) if !quorum.in_trust => (
+            Light::Care,
+            "The trust file does not ask gateways for this quorum: sign a version with the root key that does.".into(),
+        ),
+        Some(quorum) if quorum.cosigned >= size => (Light::Good, "The newest checkpoint has the quorum.".into()),
+        Some(quorum) => {
+            let behind = count(size - quorum.cosigned, "entry", "entries");
+            (Light::Care, html!("The newest ", (behind), " wait for the quorum; heads over them are not released yet."))
+        }
+    };
+    let row = |witness: &crate::service::WitnessHealth| {
+        let time = |at: Option<Timestamp>| {
+            let mut html = Html::new();
+            match at {
+                Some(at) => html.safe(&when::minute(at, now)),
+                None => html.tag("never"),
+            };
+            html
+        };
+        let trouble = match &witness.trouble {
+            Some(trouble) => html!("", (trouble), ", ", [time(witness.trouble_at)]),
+            None => "none".into(),
+        };
+        let name = html!("<b>", [crate::ui::name::name(&witness.name)], "</b>");
+        vec![
+            name,
+            html!("", (Count(witness.size))),
+            html!("", (Count(witness.lag))),
+            time(witness.cosigned_at),
+            trouble,
+        ]
+    };
+    let columns = vec!["Witness", "Cosigned", "Behind", "Last", "Trouble"];
+    let body = Body::Table { caption: "Witnesses", columns, rows: each.iter().map(row).collect() };
+    Some(Section { id: "witnesses", title: "Witnesses", light, lead, body })
 }
 
 fn writes(app: &App, last: Timestamp, now: Timestamp) -> Section {
