@@ -55,6 +55,8 @@ impl From<StateError> for Failure {
             ),
             StateError::Missing(_) => failure(Exit::Blind).next("run `countersign pull` first"),
             StateError::Busy(_) => failure(Exit::Blind).next("try again when it is done"),
+            StateError::ClockBack { .. } => failure(Exit::Blind)
+                .next("set the clock; nothing is allowed until it shows a time at which the head can have been signed"),
             StateError::OtherSet(..) => failure(Exit::Usage).next("use one state directory for each set"),
         }
     }
@@ -67,11 +69,11 @@ impl From<PullError> for Failure {
             PullError::State(error) => error.into(),
             PullError::Fetch(error) => error.into(),
             PullError::Refused { evidence: Some(ref path), .. } => failure(Exit::Blind).next(format_args!(
-                "the registry contradicts itself, which only a broken or a lying one does. Its answer is kept in {}; \
-                 show it to whoever runs the registry",
+                "the registry contradicts itself, which only a broken or a lying one does. What it says now and \
+                 said before is kept in {}; show it to whoever runs the registry",
                 path.display()
             )),
-            PullError::Refused { evidence: None, .. } => {
+            PullError::Refused { evidence: None, .. } | PullError::Frozen(_) | PullError::NotModified(_) => {
                 failure(Exit::Blind).next("the state is as it was; what it allows ends when its head expires")
             }
             PullError::OtherRegistry { .. } => failure(Exit::Usage).next("use one state directory for each registry"),

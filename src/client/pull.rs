@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     canon::Sha256,
+    clock::Timestamp,
     env::Clock,
     name::SetName,
     pinset::{
@@ -15,7 +16,7 @@ use crate::{
 
 use super::{
     Error, Registry, State, StateError, rules,
-    state::{Place, Record},
+    state::{Evidence, Place, Record},
 };
 
 /// A trust file holds a handful of keys.
@@ -59,9 +60,17 @@ pub enum PullError {
     Refused {
         /// Why.
         why: Refused,
-        /// Where it is kept, if it contradicts what the registry said before.
+        /// The folder where it is kept, if it contradicts what the registry said before.
         evidence: Option<PathBuf>,
     },
+    /// The registry serves the head in hand again, and that has expired: it is frozen, or somebody in between replays it.
+    #[error("the registry still serves the head that expired at {0}: it signs no new one, or old answers are replayed")]
+    Frozen(Timestamp),
+    /// The registry says that nothing changed, and the head in hand has expired. Nobody signs such an answer.
+    #[error(
+        "the registry says that nothing changed, but the head in hand expired at {0}: it signs no new one, or old answers are replayed"
+    )]
+    NotModified(Timestamp),
     /// The trust file is another registry's than the state.
     #[error("the state is of the registry {state}, the trust file of {trust}")]
     OtherRegistry {
@@ -109,6 +118,7 @@ pub async fn pull(
             if own.origin != *given && !own.former.contains(given) {
                 return Err(PullError::OtherRegistry { state: own.origin.clone(), trust: given.clone() });
             }
+            state.check_clock(clock.now())?;
             state.trust().clone()
         }
         None => first,
@@ -215,9 +225,10 @@ impl Work<'_> {
         let path = ["v1", "pinsets", self.pinset.as_str(), "head"];
         let body = self.registry.get(self.clock, &path, &query, etag, MAX_ANSWER_BYTES).await?;
         let now = self.clock.now();
+        let unsigned = body.is_none();
         let (answer, bytes, etag) = match (body, state) {
             (Some(body), _) => {
-                let answer = HeadAnswer::parse(&body.bytes).map_err(|why| self.refused(why, None))?;
+                let answer = HeadAnswer::parse(&body.bytes).map_err(refused)?;
                 (answer, body.bytes, body.etag)
             }
             // Nobody signs a 304: the head in hand is asked again whether it still holds.
@@ -231,17 +242,22 @@ impl Work<'_> {
         // The consistency proof of a cached answer begins at an older tree; it was checked when it came.
         let since = if cached { None } else { seen.as_ref() };
         let head = verify::head(trust, self.pinset, since, &answer, now);
-        let head = head.map_err(|why| self.refused(why, Some(&bytes)))?;
+        let head = head.map_err(|why| self.contradicted(why, &answer, &bytes))?;
         let seen = head.seen();
-        let envelope = answer.head.clone();
-        let head = head.fresh(now).map_err(|why| self.refused(why, None))?;
+        let again = self.state.is_some_and(|state| state.answer().head == answer.head);
+        let head = head.fresh(now).map_err(|why| match why {
+            Refused::Expired(at) if unsigned => PullError::NotModified(at),
+            Refused::Expired(at) if again => PullError::Frozen(at),
+            why => refused(why),
+        })?;
         let (sha256, size) = (head.head().set_sha256, head.head().set_size);
         let document = self.document(sha256, size).await?;
-        let set = head.with_set(&document).map_err(|why| self.refused(why, None))?;
+        let set = head.with_set(&document).map_err(refused)?;
         for (sha256, size) in set.needs() {
             self.document(sha256, size).await?;
         }
-        let set = set.with_pins(|sha256| self.place.read(sha256)).map_err(|why| self.refused(why, None))?;
+        let set = set.with_pins(|sha256| self.place.read(sha256)).map_err(refused)?;
+        let envelope = answer.head;
         let (trust, answer) = (self.place.keep(trust.note().as_bytes())?, self.place.keep(&bytes)?);
         if !cached {
             self.place.keep_head(&envelope)?;
@@ -267,20 +283,19 @@ impl Work<'_> {
         Ok(body.bytes)
     }
 
-    fn refused(&self, why: Refused, offered: Option<&[u8]>) -> PullError {
-        let contradicts = matches!(
-            why,
-            Refused::Rollback { .. }
-                | Refused::Leap { .. }
-                | Refused::TwoSets(_)
-                | Refused::ShorterLog { .. }
-                | Refused::Fork(_)
-        );
-        let accepted = self.state.and_then(|state| state.document(&state.record().answer));
-        let evidence = match (contradicts, offered, accepted) {
-            (true, Some(offered), Some(accepted)) => self.place.keep_evidence(offered, &accepted).ok(),
-            _ => None,
-        };
-        PullError::Refused { why, evidence }
+    /// A refusal, whose evidence is kept where it contradicts what was accepted before.
+    fn contradicted(&self, why: Refused, answer: &HeadAnswer, offered: &[u8]) -> PullError {
+        let log = matches!(why, Refused::ShorterLog { .. } | Refused::SplitView(_) | Refused::Fork(_));
+        let contradicts = log || matches!(why, Refused::Rollback { .. } | Refused::TwoSets(_));
+        let accepted = self.state.and_then(|state| Some((state, state.document(&state.record().answer)?)));
+        let (true, Some((state, accepted))) = (contradicts, &accepted) else { return refused(why) };
+        let checkpoints = (state.answer().proof.checkpoint.as_str(), answer.proof.checkpoint.as_str());
+        let evidence = Evidence { accepted, offered, checkpoints: log.then_some(checkpoints) };
+        PullError::Refused { why, evidence: self.place.keep_evidence(&evidence).ok() }
     }
+}
+
+/// A refusal without a contradiction.
+fn refused(why: Refused) -> PullError {
+    PullError::Refused { why, evidence: None }
 }

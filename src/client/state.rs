@@ -4,7 +4,8 @@
 //! state.json    which trust file, head and tree count now; replaced in one step, after everything it names is there
 //! documents/    content by SHA-256: trust file, head answer, set, pins, rules
 //! heads         every head that was ever accepted, one base64 line each, for audits
-//! evidence/     answers that contradict what was seen before, and the last one of an epoch that is over
+//! evidence/     a folder for each answer that contradicted what was seen before: both answers, and where the log itself
+//!               was caught, its two signed checkpoints; and the last answer of each epoch that is over
 //! lock          held while a pull is at work
 //! ```
 //!
@@ -40,6 +41,8 @@ use crate::{
 
 /// `state.json` has a dozen short members.
 const MAX_STATE: usize = 16 << 10;
+/// One contradiction convicts; a registry that makes up a new one for each pull must not fill the disk.
+const MAX_EVIDENCE: usize = 16;
 /// What names the kind and version of `state.json`.
 const TYPE: &str = "countersign/client-state/v1";
 
@@ -67,6 +70,15 @@ pub enum StateError {
     /// Another process pulls.
     #[error("another pull is at work in {0}")]
     Busy(PathBuf),
+    /// This machine's clock shows a time before the head that was accepted was signed: it was moved back, or it was wrong
+    /// then. Whoever turns a gateway's clock could otherwise make an expired head good again.
+    #[error("this machine's clock was moved back: it shows {now}, and the head in hand was signed at {issued}")]
+    ClockBack {
+        /// When the head in hand was signed.
+        issued: Timestamp,
+        /// What the clock shows.
+        now: Timestamp,
+    },
     /// It is the state of another set.
     #[error("{0} holds the set {1}, not {2}")]
     OtherSet(PathBuf, SetName, SetName),
@@ -156,12 +168,24 @@ impl State {
         document(&self.directory, sha256)
     }
 
+    /// Refuses a clock that shows a time before the head in hand was signed.
+    pub(super) fn check_clock(&self, now: Timestamp) -> Result<(), StateError> {
+        match verify::head(&self.trust, &self.record.pinset, None, &self.answer, now) {
+            Err(Refused::Future { issued, now }) => Err(StateError::ClockBack { issued, now }),
+            _ => Ok(()),
+        }
+    }
+
     /// The set, verified from the trust file up. It may have expired: the verdict says so of everything it is asked.
     ///
     /// # Errors
-    /// [`StateError::Corrupt`] where anything isn't as it was when it was accepted.
+    /// [`StateError::Corrupt`] where anything isn't as it was when it was accepted, [`StateError::ClockBack`] where it
+    /// can't have been accepted yet.
     pub fn pin_set(&self, now: Timestamp) -> Result<PinSet, StateError> {
-        let corrupt = |e: Refused| StateError::Corrupt(self.directory.clone(), e.to_string());
+        let corrupt = |e: Refused| match e {
+            Refused::Future { issued, now } => StateError::ClockBack { issued, now },
+            e => StateError::Corrupt(self.directory.clone(), e.to_string()),
+        };
         let head = verify::head(&self.trust, &self.record.pinset, None, &self.answer, now).map_err(corrupt)?;
         if head.seen() != self.record.seen() {
             let why = "state.json names another version or tree than the head it keeps";
@@ -171,6 +195,16 @@ impl State {
         let bytes = self.document(&set).ok_or_else(|| corrupt(Refused::Document(set)))?;
         head.with_set(&bytes).and_then(|set| set.with_pins(|sha256| self.document(sha256))).map_err(corrupt)
     }
+}
+
+/// What convicts a registry.
+pub(super) struct Evidence<'a> {
+    /// The answer that was accepted before.
+    pub(super) accepted: &'a [u8],
+    /// The answer that contradicts it.
+    pub(super) offered: &'a [u8],
+    /// The checkpoints in both, as the log signed them, where it is the log that contradicts itself.
+    pub(super) checkpoints: Option<(&'a str, &'a str)>,
 }
 
 /// A directory that is written to, under its lock. A new one is built beside its place and moved there whole.
@@ -250,22 +284,28 @@ impl Place {
 
     fn evidence(&self) -> Result<PathBuf, StateError> {
         let directory = self.at.join("evidence");
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&directory)
-            .map_err(|e| StateError::Io(directory.clone(), e))?;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+        made.map_err(|e| StateError::Io(directory.clone(), e))?;
         Ok(directory)
     }
 
-    /// Keeps an answer that contradicts what was seen before, and what was seen, for whoever convicts the registry.
-    pub(super) fn keep_evidence(&self, offered: &[u8], accepted: &[u8]) -> Result<PathBuf, StateError> {
-        let directory = self.evidence()?;
-        let name = Sha256::of(offered).id();
-        write_whole(&directory.join(format!("{name}-accepted.json")), accepted)?;
-        let path = directory.join(format!("{name}-offered.json"));
-        write_whole(&path, offered)?;
-        Ok(path)
+    /// Keeps an answer that contradicts what was seen before, and what was seen, for whoever convicts the registry. Tells
+    /// the folder.
+    pub(super) fn keep_evidence(&self, evidence: &Evidence<'_>) -> Result<PathBuf, StateError> {
+        let all = self.at.join("evidence");
+        let folder = all.join(Sha256::of(evidence.offered).id());
+        if fs::read_dir(&all).is_ok_and(|kept| kept.count() >= MAX_EVIDENCE) {
+            return Ok(all);
+        }
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        made.map_err(|e| StateError::Io(folder.clone(), e))?;
+        write_whole(&folder.join("accepted.json"), evidence.accepted)?;
+        write_whole(&folder.join("offered.json"), evidence.offered)?;
+        if let Some((accepted, offered)) = evidence.checkpoints {
+            write_whole(&folder.join("accepted.note"), accepted.as_bytes())?;
+            write_whole(&folder.join("offered.note"), offered.as_bytes())?;
+        }
+        Ok(folder)
     }
 
     /// Makes the record count. From here on everything it names is relied on; if we stop before, the old one still is.

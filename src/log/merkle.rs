@@ -135,19 +135,56 @@ pub enum ProofError {
 /// # Errors
 /// [`ProofError`]: the proof shows nothing.
 pub fn verify_inclusion(index: u64, size: u64, leaf: &Hash, proof: &[Hash], root: &Hash) -> Result<(), ProofError> {
+    let reached = climb(index, size, leaf, proof, |_| {})?;
+    if reached == *root { Ok(()) } else { Err(ProofError::Mismatch) }
+}
+
+/// One step of a proof of inclusion, for a person to follow.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PathStep {
+    /// The level that the step starts from: 0 is that of the leaves.
+    pub level: u32,
+    /// Where the sibling stands.
+    pub side: Side,
+    /// The sibling, from the proof.
+    pub sibling: Hash,
+    /// The node over both, a level up.
+    pub node: Hash,
+}
+
+/// The way from a leaf to the root that its proof leads to, which is checked against nothing.
+///
+/// # Errors
+/// [`ProofError`] unless the proof has the length for this index and size.
+pub fn inclusion_path(index: u64, size: u64, leaf: &Hash, proof: &[Hash]) -> Result<Vec<PathStep>, ProofError> {
+    let mut steps = Vec::with_capacity(proof.len());
+    climb(index, size, leaf, proof, |step| steps.push(step))?;
+    Ok(steps)
+}
+
+/// The root that a proof of inclusion leads to.
+fn climb(
+    index: u64,
+    size: u64,
+    leaf: &Hash,
+    proof: &[Hash],
+    mut tell: impl FnMut(PathStep),
+) -> Result<Hash, ProofError> {
     if index >= size || size > MAX_SIZE {
         return Err(ProofError::OutOfRange { index, size });
     }
-    let mut at = Climb { node: index, last: size - 1 };
+    let mut at = Climb { node: index, last: size - 1, level: 0 };
     let mut hash = *leaf;
     for sibling in proof {
-        hash = match at.step()? {
+        let side = at.step()?;
+        hash = match side {
             Side::Left => node_hash(sibling, &hash),
             Side::Right => node_hash(&hash, sibling),
         };
+        tell(PathStep { level: at.level - 1, side, sibling: *sibling, node: hash });
     }
     at.arrived()?;
-    if hash == *root { Ok(()) } else { Err(ProofError::Mismatch) }
+    Ok(hash)
 }
 
 /// Checks that the older tree is a prefix of the newer one. Every tree has the empty one as a prefix; the proof is then
@@ -182,7 +219,7 @@ pub fn verify_consistency(
     // Start at the largest complete subtree that ends where the old tree ends. When it is the whole old tree, its root is
     // known and the proof leaves it out.
     let height = old_size.trailing_zeros();
-    let mut at = Climb { node: (old_size - 1) >> height, last: (new_size - 1) >> height };
+    let mut at = Climb { node: (old_size - 1) >> height, last: (new_size - 1) >> height, level: height };
     let (start, rest) = match proof {
         rest if old_size.is_power_of_two() => (old_root, rest),
         [start, rest @ ..] => (start, rest),
@@ -207,11 +244,15 @@ pub fn verify_consistency(
 struct Climb {
     node: u64,
     last: u64,
+    level: u32,
 }
 
-/// On which side of the path the next sibling stands.
-enum Side {
+/// On which side of the path a sibling stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Side {
+    /// It is hashed first.
     Left,
+    /// It is hashed second.
     Right,
 }
 
@@ -230,10 +271,12 @@ impl Climb {
             let levels = self.node.trailing_zeros();
             self.node >>= levels;
             self.last >>= levels;
+            self.level += levels;
             Side::Left
         };
         self.node >>= 1;
         self.last >>= 1;
+        self.level += 1;
         Ok(side)
     }
 

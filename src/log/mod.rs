@@ -34,8 +34,8 @@ pub use checkpoint::{
 };
 pub use edge::{Edge, NotAnEdge};
 pub use merkle::{
-    Frontier, Hash, MAX_SIZE, NotAFrontier, ProofError, empty_root, leaf_hash, node_hash, verify_consistency,
-    verify_inclusion,
+    Frontier, Hash, MAX_SIZE, NotAFrontier, PathStep, ProofError, Side, empty_root, inclusion_path, leaf_hash,
+    node_hash, verify_consistency, verify_inclusion,
 };
 pub use plan::{Impossible, Missing, Node, Plan};
 pub use proof::{BadProof, NotAProof, Proof};

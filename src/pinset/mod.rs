@@ -7,9 +7,12 @@
 //!
 //! A [`bundle`] proves one pin to somebody who has nothing but the trust file.
 //!
+//! What differs between two versions, [`changes`] says.
+//!
 //! A [`PinSet`] can be had only from [`verify`] or from a registry's own [`State`]: whoever holds one holds verified pins.
 
 pub mod bundle;
+pub mod changes;
 pub mod desk;
 mod document;
 

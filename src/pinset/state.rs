@@ -4,12 +4,14 @@
 //! log is also an audit of it. The fold reads the leaf and itself, nothing else. A version of a pin set is cut exactly at
 //! its `pinset-published` leaf; [`State::next_version`] says beforehand what that leaf must say.
 //!
-//! Cloning is cheap: what is large is behind an [`Arc`] and is copied when it changes.
+//! Cloning is cheap: what grows with the log shares its parts with the copy, and what is bounded by a pin set's size is
+//! behind an [`Arc`] and is copied when it changes.
 
 mod alias;
 mod error;
 mod facts;
 mod set;
+mod trie;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,6 +22,8 @@ pub use alias::{AliasState, HeldPin, PinKey};
 pub use error::FoldError;
 pub use facts::{AuthorityState, EvidenceState, Registry};
 pub use set::SetState;
+
+use trie::Trie;
 
 use super::document::{PinsDocument, SetDocument};
 use crate::{
@@ -39,7 +43,7 @@ pub struct State {
     registry: Option<Arc<Registry>>,
     reviewers: Arc<BTreeSet<ReviewerId>>,
     authorities: Arc<BTreeMap<String, Arc<AuthorityState>>>,
-    evidence: Arc<BTreeMap<Sha256, Arc<EvidenceState>>>,
+    evidence: Trie<Arc<EvidenceState>>,
     sets: BTreeMap<SetName, Arc<SetState>>,
 }
 
@@ -111,7 +115,7 @@ impl State {
 
     /// All attestations.
     pub fn attestations(&self) -> impl Iterator<Item = &EvidenceState> {
-        self.evidence.values().map(AsRef::as_ref)
+        self.evidence.iter().map(|(_, state)| state.as_ref())
     }
 
     /// All pin sets by name.
@@ -131,7 +135,7 @@ impl State {
     pub fn next_version(&self, name: &SetName, at: Timestamp) -> Result<Published, FoldError> {
         let registry = self.registry().ok_or(FoldError::Registry)?;
         let set = self.set(name).ok_or(FoldError::UnknownSet)?;
-        Ok(set.next_version(registry, &self.evidence, at))
+        Ok(set.next_version(registry, &self.evidence, at).1)
     }
 
     /// The document of a set's newest version.
@@ -206,11 +210,11 @@ impl State {
                 if self.authority(&evidence.authority).is_none() {
                     return Err(FoldError::UnknownAuthority);
                 }
-                if self.evidence.contains_key(&evidence.attestation) {
+                if self.evidence.contains(&evidence.attestation) {
                     return Err(FoldError::EvidenceTwice);
                 }
                 let state = EvidenceState { facts: evidence.clone(), log_index: place.index, received_at: place.at };
-                Arc::make_mut(&mut self.evidence).insert(evidence.attestation, Arc::new(state));
+                self.evidence.insert(evidence.attestation, Arc::new(state));
             }
             Event::AuthorityGranted(granted) => {
                 if self.authorities.contains_key(&granted.authority) {
@@ -262,13 +266,12 @@ impl State {
 
     fn publish(&mut self, published: &PinsetPublished, place: Place) -> Result<Effect, FoldError> {
         let registry = self.registry.clone().ok_or(FoldError::Registry)?;
-        let evidence = Arc::clone(&self.evidence);
-        let set = self.set_mut(&published.pinset)?;
-        let next = set.next_version(&registry, &evidence, place.at);
+        let set = self.set(&published.pinset).ok_or(FoldError::UnknownSet)?;
+        let (document, next) = set.next_version(&registry, &self.evidence, place.at);
         if (next.version, next.set_sha256) != (published.version, published.set_sha256) {
             return Err(FoldError::OtherDocuments);
         }
-        set.published(&registry, &evidence, place.at);
+        self.set_mut(&published.pinset)?.published(document);
         Ok(Effect { published: Some(next), held: Vec::new() })
     }
 

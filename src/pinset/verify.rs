@@ -4,7 +4,7 @@
 //! 2. The caller fetched; a cached answer is checked like a new one.
 //! 3. The head's signature, before anything in it is read.
 //! 4. Type, registry, set, epoch, and times within the trust file's caps.
-//! 5. The version never falls, and one version has one digest.
+//! 5. The version never falls, grows no faster than the log, and one version has one digest.
 //! 6. The checkpoint's signature, that it is the head's, and that the trust file's witnesses have cosigned it.
 //! 7. Consistency with the tree seen before; a failure is proof of a fork.
 //! 8. Set and pins documents by digest.
@@ -41,11 +41,11 @@ use super::{
     document::{PinsDocument, SetDocument},
     head::{Head, NotAHead},
     set::{AliasPins, PinSet},
-    trust::Trust,
+    trust::{Terms, Trust},
 };
 use crate::{
     canon::{NotCanonical, Sha256},
-    clock::Timestamp,
+    clock::{Span, Timestamp},
     event::{Event, Leaf, NotALeaf},
     log::{BadProof, Checkpoint, Proof, ProofError, policy::Unwitnessed, verify_consistency},
     name::{Alias, QualifiedName, SetName},
@@ -115,23 +115,39 @@ pub enum Refused {
         /// What the head is about.
         found: String,
     },
-    /// The head was issued in the future or lasts longer than the trust file allows.
-    #[error("the head's times are outside the trust file's caps")]
-    Times,
     /// The key that signed it didn't count at the time it says it was issued.
     #[error("the head was issued at {issued}, when the key that signed it did not count")]
     KeyTime {
         /// What the head says.
         issued: Timestamp,
     },
-    /// The version grew by more than it can have grown.
-    #[error("the registry leapt from version {seen} to version {offered}, further than its log can have grown")]
-    Leap {
-        /// The version in hand.
-        seen: u64,
-        /// The version that was offered.
-        offered: u64,
+    /// A head of another life of this registry.
+    #[error("the head is of epoch {found}, the trust file of epoch {trusted}")]
+    Epoch {
+        /// The trust file's.
+        trusted: u64,
+        /// The head's.
+        found: u64,
     },
+    /// The head was issued in the future, further than clocks may be apart.
+    #[error("the head was signed at {issued}, which is in the future: it is {now}")]
+    Future {
+        /// When it was signed, as it says.
+        issued: Timestamp,
+        /// The gateway's clock.
+        now: Timestamp,
+    },
+    /// The head lasts longer than the trust file allows.
+    #[error("the head lasts {} seconds, the trust file allows {}", .lasts.as_seconds(), .cap.as_seconds())]
+    Lifetime {
+        /// How long it lasts.
+        lasts: Span,
+        /// How long it may.
+        cap: Span,
+    },
+    /// The head ends before it begins.
+    #[error("the head expires at {0}, before it was signed")]
+    Times(Timestamp),
     /// The head has run out.
     #[error("the head expired at {0}")]
     Expired(Timestamp),
@@ -146,6 +162,17 @@ pub enum Refused {
     /// The version in hand has other contents now.
     #[error("version {0} has another digest than before: the registry signed two sets under one version")]
     TwoSets(u64),
+    /// More versions than the log has room for: each has a leaf of its own. Whoever holds the head key alone could
+    /// otherwise name a version so high that no honest one ever follows.
+    #[error("version {offered} can't be: a log of {leaves} leaves has room for version {most} at most")]
+    FastForward {
+        /// The version that was offered.
+        offered: u64,
+        /// The highest that there can be.
+        most: u64,
+        /// Leaves that the head was signed over.
+        leaves: u64,
+    },
     /// The proof or its checkpoint doesn't hold.
     #[error(transparent)]
     Proof(#[from] BadProof),
@@ -163,6 +190,9 @@ pub enum Refused {
         /// Leaves offered.
         offered: u64,
     },
+    /// Two trees of one size, both signed: proof of a lie by itself.
+    #[error("the log was split: it signed two different trees of {0} leaves")]
+    SplitView(u64),
     /// The log doesn't contain the log seen before.
     #[error("the log was forked: it does not contain what it showed before ({0})")]
     Fork(ProofError),
@@ -254,27 +284,19 @@ pub fn head(
 ) -> Result<CheckedHead, Refused> {
     let terms = trust.terms();
     let (head, by) = Head::open_by(&answer.head, &trust.heads())?;
-    let expected = format!("{} of {}, epoch {}", set, terms.origin, terms.epoch);
-    let found = format!("{} of {}, epoch {}", head.name, head.registry, head.epoch);
-    if expected != found {
-        return Err(Refused::Elsewhere { expected, found });
+    if head.name != *set || head.registry != terms.origin {
+        let expected = format!("{set} of {}", terms.origin);
+        return Err(Refused::Elsewhere { expected, found: format!("{} of {}", head.name, head.registry) });
     }
-    let lasts = head.expires.since(head.issued);
-    if head.issued > now + terms.clock_skew || head.expires <= head.issued || lasts > terms.head_lifetime {
-        return Err(Refused::Times);
+    if head.epoch != terms.epoch {
+        return Err(Refused::Epoch { trusted: terms.epoch, found: head.epoch });
     }
+    times(&head, terms, now)?;
     let counting = trust.head_keys(head.issued);
     if !by.iter().any(|key| counting.contains_key(key)) {
         return Err(Refused::KeyTime { issued: head.issued });
     }
-    if let Some(seen) = seen {
-        if head.version < seen.version {
-            return Err(Refused::Rollback { seen: seen.version, offered: head.version });
-        }
-        if head.version == seen.version && head.set_sha256 != seen.set_sha256 {
-            return Err(Refused::TwoSets(head.version));
-        }
-    }
+    version(&head, seen)?;
     let logs = trust.logs_at(head.issued).map_err(|e| Refused::Form(e.to_string()))?;
     let checkpoint = answer.proof.verify_by(&answer.leaf, &logs)?;
     if (checkpoint.size, checkpoint.root) != (head.checkpoint_size, head.checkpoint_root) {
@@ -285,14 +307,11 @@ pub fn head(
         if checkpoint.size < seen.size {
             return Err(Refused::ShorterLog { seen: seen.size, offered: checkpoint.size });
         }
+        if checkpoint.size == seen.size && checkpoint.root != seen.root {
+            return Err(Refused::SplitView(seen.size));
+        }
         verify_consistency(seen.size, &seen.root, checkpoint.size, &checkpoint.root, &answer.consistency)
             .map_err(Refused::Fork)?;
-    }
-    // Each version has a leaf of its own, so versions can't grow faster than the log does.
-    let (version, size, most) = seen.map_or((0, 0, u64::MAX), |seen| (seen.version, seen.checkpoint.size, MAX_STEP));
-    let (step, leaves) = (head.version.saturating_sub(version), checkpoint.size.saturating_sub(size));
-    if step > leaves.min(most) {
-        return Err(Refused::Leap { seen: version, offered: head.version });
     }
     let leaf = Leaf::parse(&answer.leaf)?;
     match leaf.event() {
@@ -303,6 +322,43 @@ pub fn head(
         _ => return Err(Refused::OtherLeaf),
     }
     Ok(CheckedHead { head, checkpoint })
+}
+
+fn times(head: &Head, terms: &Terms, now: Timestamp) -> Result<(), Refused> {
+    if head.issued > now + terms.clock_skew {
+        return Err(Refused::Future { issued: head.issued, now });
+    }
+    if head.expires <= head.issued {
+        return Err(Refused::Times(head.expires));
+    }
+    let lasts = head.expires.since(head.issued);
+    if lasts > terms.head_lifetime {
+        return Err(Refused::Lifetime { lasts, cap: terms.head_lifetime });
+    }
+    Ok(())
+}
+
+/// The version in hand is a floor even after its head ran out: what expired is of no use for decisions, and of every use
+/// against a replay.
+fn version(head: &Head, seen: Option<&Seen>) -> Result<(), Refused> {
+    let leaves = head.checkpoint_size;
+    // Each version has a leaf of its own, and the log's first leaf is no version's.
+    let most = match seen {
+        Some(seen) => seen.version.saturating_add(leaves.saturating_sub(seen.checkpoint.size).min(MAX_STEP)),
+        None => leaves.saturating_sub(1),
+    };
+    match seen {
+        Some(seen) if head.version < seen.version => {
+            Err(Refused::Rollback { seen: seen.version, offered: head.version })
+        }
+        Some(seen) if head.version == seen.version && head.set_sha256 != seen.set_sha256 => {
+            Err(Refused::TwoSets(head.version))
+        }
+        // Refused as such once its checkpoint is verified.
+        Some(seen) if leaves < seen.checkpoint.size => Ok(()),
+        _ if head.version > most => Err(Refused::FastForward { offered: head.version, most, leaves }),
+        _ => Ok(()),
+    }
 }
 
 /// Whether a checkpoint's note has the cosignatures that the trust file asks for. Everything that takes a checkpoint

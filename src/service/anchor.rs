@@ -82,6 +82,14 @@ impl Anchor {
         })
     }
 
+    /// Where it is, for people; a database's address says nothing of its password.
+    pub(super) fn place(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Row(..) => "a row in another PostgreSQL database".to_owned(),
+        }
+    }
+
     /// The note that is held.
     pub(super) async fn read(&self) -> Result<Option<String>, ReadOnly> {
         match self {

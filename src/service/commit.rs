@@ -30,8 +30,10 @@ pub(super) const JSON: &str = "application/json";
 pub(super) enum Failure {
     /// A step spoiled the transaction; its own outcome says how.
     Step,
-    /// The database failed.
+    /// The database failed; nothing was committed.
     Store(StoreError),
+    /// The database failed so that nobody knows whether the batch was committed: it must not be tried again.
+    Unconfirmed(StoreError),
     /// Nothing may be appended.
     ReadOnly(ReadOnly),
 }
@@ -58,7 +60,7 @@ pub(super) async fn batch(core: &Core, jobs: &mut [Box<dyn Waiting>]) -> Result<
         }
     }
     if !work.wrote {
-        return Ok(core.moment());
+        return catch_up(core, &mut work, &tip).await;
     }
     let access = work.access;
     let sealed = seal(&core.signers, core.heads, core.witnesses.configured(), &mut work, &tip).await;
@@ -144,6 +146,21 @@ async fn put_head(tx: &mut WriteTx, head: &Head, release: bool) -> Result<(), St
     if release { tx.release_head(head).await } else { tx.put_waiting(head).await }
 }
 
+/// Serves what others have appended and this process has not seen before: an answer that says what was done there, and
+/// proves it, or refuses because of it, must not come with an older log.
+async fn catch_up(core: &Core, work: &mut Work, tip: &Tip) -> Result<Arc<Moment>, Failure> {
+    let (before, size) = (core.moment(), tip.edge.size());
+    if before.checkpoint.size >= size {
+        return Ok(before);
+    }
+    let missing = || core.lost(ReadOnly::Damaged(format!("the checkpoint of size {size} is missing")).into());
+    let note = work.tx.checkpoint(size).await?.ok_or_else(missing)?;
+    let checkpoint = Checkpoint { origin: core.origin(&tip.state)?, size, root: tip.edge.root() };
+    let rows = Rows::read(&mut work.tx, &core.gate(tip)).await?;
+    let moment = before.next(tip, (checkpoint, note), rows);
+    core.serve(moment).await.map_err(Failure::ReadOnly)
+}
+
 /// Takes the head row and whatever others have appended since.
 pub(super) async fn begin(core: &Core, tip: &mut Tip) -> Result<Work, Failure> {
     let mut tx = core.writer.begin().await?;
@@ -213,21 +230,30 @@ pub(super) async fn seal(
 pub(super) async fn finish(core: &Core, work: Work, tip: &mut Tip, sealed: Option<Sealed>) -> Result<(), Failure> {
     let Work { tx, state, .. } = work;
     let committed = tx.commit().await;
-    let Some(Sealed { edge, logs, checkpoint, note, heads }) = sealed else { return Ok(committed?) };
+    let Some(Sealed { edge, logs, checkpoint, note, heads }) = sealed else {
+        // Nothing was logged, so nothing tells whether rows alone are there.
+        return committed.map_err(Failure::Unconfirmed);
+    };
     if let Err(error) = committed {
-        // Whether it is durable is unknown. One checkpoint of this size was signed: it is there, or nothing is. Should it
-        // come to be there later after all, the next transaction finds it when it holds the head row.
-        let size = checkpoint.size;
-        if core.reader.conn().await?.checkpoint(size).await?.as_deref() != Some(&note) {
+        if !is_there(core, &checkpoint, &note).await.map_err(Failure::Unconfirmed)? {
             return Err(error.into());
         }
-        tracing::warn!(%error, size, "the commit was not confirmed, but is there");
+        tracing::warn!(%error, size = checkpoint.size, "the commit was not confirmed, but is there");
     }
     *tip = Tip { state, edge, logs: Some(logs) };
     // From here on the batch is durable. If we stop now, the database is ahead of the anchor, which is no fault.
     let moment = core.moment().next(tip, (checkpoint, note), heads);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
     Ok(())
+}
+
+/// Whether a batch whose commit failed is durable all the same. One checkpoint of its size was signed: that is there, or
+/// nothing is. The head row is taken to look, so that a commit which the database is still at has ended one way or the
+/// other; without that a step could be tried again that is done a moment later.
+async fn is_there(core: &Core, checkpoint: &Checkpoint, note: &str) -> Result<bool, StoreError> {
+    let mut tx = core.writer.begin().await?;
+    tx.take_head().await?;
+    Ok(tx.checkpoint(checkpoint.size).await?.as_deref() == Some(note))
 }
 
 async fn write_versions(work: &mut Work) -> Result<(), StoreError> {

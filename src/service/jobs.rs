@@ -145,7 +145,7 @@ impl App {
         let (now, resign) = (self.core.clock.now(), self.core.heads.resign);
         match commit::resign(&self.core, |head| head.issued + resign <= now).await {
             Ok(heads) => Ok(heads),
-            Err(Failure::Store(e)) => Err(e),
+            Err(Failure::Store(e) | Failure::Unconfirmed(e)) => Err(e),
             Err(Failure::ReadOnly(_) | Failure::Step) => Ok(0),
         }
     }

@@ -52,6 +52,11 @@ impl Logs {
         Ok(Self { row: Arc::new(row), trust, current, before })
     }
 
+    /// The log's keys under its present name.
+    pub(super) fn current(&self) -> &[Verifier] {
+        &self.current
+    }
+
     /// The checkpoint in a note that this log signed.
     pub(super) fn open(&self, note: &str) -> Result<Checkpoint, BadCheckpoint> {
         open_checkpoint_by(note, &self.current)

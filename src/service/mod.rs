@@ -15,7 +15,10 @@ mod commit;
 pub mod desk;
 pub mod distribute;
 mod durable;
+mod find;
 pub mod govern;
+mod health;
+pub mod history;
 pub mod jobs;
 mod kept;
 mod keyring;
@@ -44,6 +47,8 @@ use self::{access::Access, anchor::Anchor, commit::Failure, queue::Queue, sign::
 pub use self::{
     anchor::ReadOnly,
     challenge::ChallengeError,
+    find::Found,
+    health::{AnchorHealth, Anchored},
     kept::{KeptHead, KeptHeads},
     keyring::{KeyError, KeyKind},
     moment::Moment,
@@ -153,7 +158,7 @@ impl App {
     /// Writes: waits for a place in the queue's next transaction, for its commit, and for the anchor.
     ///
     /// # Errors
-    /// [`WriteError`]; unless it is [`WriteError::Store`] after a lost connection, nothing was written.
+    /// [`WriteError`]; unless it is [`StoreError::Unconfirmed`], nothing was written.
     pub async fn write<S: Step>(&self, step: S) -> Result<Written<S::Done>, WriteError<S::Refused>> {
         self.queue.write(step).await
     }

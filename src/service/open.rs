@@ -109,7 +109,22 @@ impl App {
     pub async fn open(opening: Opening<'_>, clock: Arc<dyn Clock>, rng: Arc<dyn Rng>) -> Result<Self, OpenError> {
         let settings = opening.registry;
         prepare(&settings.data, opening.create)?;
-        let (reader, writer) = store::open(&settings.database, settings.limits.read_connections).await?;
+        let store = store::open(&settings.database, settings.limits.read_connections).await?;
+        Self::open_on(store, opening, clock, rng).await
+    }
+
+    /// Opens the registry on a database that is open already.
+    ///
+    /// # Errors
+    /// As [`App::open`].
+    pub async fn open_on(
+        (reader, writer): (Reader, Writer),
+        opening: Opening<'_>,
+        clock: Arc<dyn Clock>,
+        rng: Arc<dyn Rng>,
+    ) -> Result<Self, OpenError> {
+        let settings = opening.registry;
+        prepare(&settings.data, opening.create)?;
         let first = first_leaf(&reader).await?;
         if first.is_none() && !opening.create {
             return Err(OpenError::NoRegistry);

@@ -50,7 +50,8 @@ pub enum WriteError<R> {
     /// The service is about to end, or a step of the batch crashed; nothing was written.
     #[error("the write was abandoned")]
     Closed,
-    /// The database failed, twice.
+    /// The database failed, twice; or it failed at the commit, and nobody knows whether that took effect
+    /// ([`StoreError::Unconfirmed`]).
     #[error(transparent)]
     Store(StoreError),
     /// A mistake of this program: a step made an event that doesn't follow from the log.
@@ -160,6 +161,12 @@ async fn run(core: Arc<Core>, mut batch: Vec<Box<dyn Waiting>>) {
                 job.answer(committed);
             }
         }
+        // A step that may be done already must not be refused for it.
+        Err(Failure::Unconfirmed(error)) => {
+            tracing::error!(%error, "a batch was neither confirmed nor found missing");
+            let answer = |job: Box<dyn Waiting>| job.answer(Err(Failure::Unconfirmed(StoreError::Unconfirmed)));
+            batch.into_iter().for_each(answer);
+        }
         // Nothing may be appended, whoever tries.
         Err(Failure::ReadOnly(reason)) => {
             batch.into_iter().for_each(|job| job.answer(Err(Failure::ReadOnly(reason.clone()))));
@@ -194,7 +201,7 @@ impl<S: Step> Waiting for Job<S> {
             (Some(Ok((done, leaves))), Ok(moment)) => Ok(Written { done, leaves, moment }),
             (Some(Err(e)), Ok(_) | Err(Failure::Step)) => Err(e),
             (_, Err(Failure::ReadOnly(reason))) => Err(WriteError::ReadOnly(reason)),
-            (_, Err(Failure::Store(e))) => Err(WriteError::Store(e)),
+            (_, Err(Failure::Store(e) | Failure::Unconfirmed(e))) => Err(WriteError::Store(e)),
             // A batch is never committed without each step having been run, nor thrown away for a step that was done.
             (None | Some(Ok(_)), _) => Err(WriteError::Closed),
         };

@@ -337,7 +337,7 @@ async fn start_epoch(app: &App, step: Publish) -> Result<(), WriteError<Refused>
     let held = core.anchor.read().await.map_err(WriteError::ReadOnly)?;
     let mut tip = core.tip.lock().await;
     let failed = |failure| match failure {
-        Failure::Store(e) => WriteError::Store(e),
+        Failure::Store(e) | Failure::Unconfirmed(e) => WriteError::Store(e),
         Failure::ReadOnly(reason) => WriteError::ReadOnly(reason),
         Failure::Step => WriteError::Closed,
     };

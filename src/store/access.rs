@@ -184,21 +184,18 @@ impl WriteTx {
         const ACCOUNT: &str = "INSERT INTO account (name, password, created_at, disabled_at, last_seen_at) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING";
         const REVIEWER: &str = "INSERT INTO reviewer (id, account) VALUES ($1, $2)";
-        let made = on!(&mut self.0.0, |c| {
-            let made = sqlx::query(ACCOUNT)
+        let made = run!(
+            self,
+            sqlx::query(ACCOUNT)
                 .bind(&row.name)
                 .bind(&row.password)
                 .bind(row.created_at)
                 .bind(row.disabled_at)
                 .bind(row.last_seen_at)
-                .execute(&mut **c)
-                .await?
-                .rows_affected();
-            if made == 1 {
-                sqlx::query(REVIEWER).bind(&row.reviewer).bind(&row.name).execute(&mut **c).await?;
-            }
-            made
-        });
+        );
+        if made == 1 {
+            run!(self, sqlx::query(REVIEWER).bind(&row.reviewer).bind(&row.name));
+        }
         Ok(made == 1)
     }
 

@@ -292,13 +292,8 @@ impl WriteTx {
     ) -> Result<bool> {
         const SQL: &str = "UPDATE candidate SET state = $3, decision = $4 WHERE id = $1 AND state = $2 \
              RETURNING pinset";
-        let pinset: Option<SetName> = on!(&mut self.0.0, |c| sqlx::query_scalar(SQL)
-            .bind(id)
-            .bind(from)
-            .bind(to)
-            .bind(decision)
-            .fetch_optional(&mut **c)
-            .await?);
+        let pinset: Option<SetName> =
+            returning!(self, fetch_optional, sqlx::query_scalar(SQL).bind(id).bind(from).bind(to).bind(decision));
         let Some(pinset) = pinset else { return Ok(false) };
         self.count(&pinset, from, -1).await?;
         self.count(&pinset, to, 1).await?;
@@ -317,12 +312,9 @@ impl WriteTx {
     async fn count(&mut self, pinset: &SetName, state: Stage, by: i64) -> Result<()> {
         const MOVE: &str = "UPDATE candidate_count SET n = n + $3 WHERE pinset = $1 AND state = $2";
         const FIRST: &str = "INSERT INTO candidate_count (pinset, state, n) VALUES ($1, $2, $3)";
-        on!(&mut self.0.0, |c| {
-            let moved = sqlx::query(MOVE).bind(pinset).bind(state).bind(by).execute(&mut **c).await?;
-            if moved.rows_affected() == 0 {
-                sqlx::query(FIRST).bind(pinset).bind(state).bind(by).execute(&mut **c).await?;
-            }
-        });
+        if run!(self, sqlx::query(MOVE).bind(pinset).bind(state).bind(by)) == 0 {
+            run!(self, sqlx::query(FIRST).bind(pinset).bind(state).bind(by));
+        }
         Ok(())
     }
 }

@@ -130,14 +130,12 @@ impl WriteTx {
         const FORGET: &str = "DELETE FROM named WHERE pinset = $1";
         const NAME: &str = "INSERT INTO named (pinset, sha256) VALUES ($1, $2)";
         const KEEP: &str = "UPDATE content SET keep_until = NULL WHERE sha256 = $1";
-        on!(&mut self.0.0, |c| {
-            sqlx::query(RETIRE).bind(pinset).bind(keep_until).execute(&mut **c).await?;
-            sqlx::query(FORGET).bind(pinset).execute(&mut **c).await?;
-            for sha256 in named {
-                sqlx::query(NAME).bind(pinset).bind(sha256).execute(&mut **c).await?;
-                sqlx::query(KEEP).bind(sha256).execute(&mut **c).await?;
-            }
-        });
+        run!(self, sqlx::query(RETIRE).bind(pinset).bind(keep_until));
+        run!(self, sqlx::query(FORGET).bind(pinset));
+        for sha256 in named {
+            run!(self, sqlx::query(NAME).bind(pinset).bind(sha256));
+            run!(self, sqlx::query(KEEP).bind(sha256));
+        }
         Ok(())
     }
 

@@ -68,6 +68,7 @@ impl Conn {
     /// [`StoreError::Corrupt`] if one is missing.
     pub async fn leaves(&mut self, from: u64, to: u64) -> Result<Vec<Vec<u8>>> {
         const SQL: &str = "SELECT idx, leaf FROM log_leaf WHERE idx >= $1 AND idx < $2 ORDER BY idx";
+        self.before(SQL).await?;
         let rows: Vec<(i64, Vec<u8>)> =
             on!(&mut self.0, |c| sqlx::query_as(SQL).bind(int(from)).bind(int(to)).fetch_all(&mut **c).await?);
         let in_order = rows.iter().zip(from..).all(|((idx, _), expected)| *idx == int(expected));
@@ -96,12 +97,25 @@ impl Conn {
         Ok(on!(&mut self.0, |c| sqlx::query_scalar(SQL).bind(level).bind(int(index)).fetch_optional(&mut **c).await?))
     }
 
+    /// The tiles of a level from number `from` up to but not with `to`, as far as they are there, with their numbers.
+    ///
+    /// # Errors
+    /// [`StoreError`] as for all of these.
+    pub async fn tiles(&mut self, level: u8, from: u64, to: u64) -> Result<Vec<(u64, Vec<u8>)>> {
+        const SQL: &str = "SELECT idx, hashes FROM log_tile WHERE level = $1 AND idx >= $2 AND idx < $3 ORDER BY idx";
+        let (level, from, to) = (i64::from(level), int(from), int(to));
+        let rows: Vec<(i64, Vec<u8>)> =
+            on!(&mut self.0, |c| sqlx::query_as(SQL).bind(level).bind(from).bind(to).fetch_all(&mut **c).await?);
+        Ok(rows.into_iter().filter_map(|(index, hashes)| Some((u64::try_from(index).ok()?, hashes))).collect())
+    }
+
     /// The signed checkpoint of this size.
     ///
     /// # Errors
     /// [`StoreError`] as for all of these.
     pub async fn checkpoint(&mut self, size: u64) -> Result<Option<String>> {
         const SQL: &str = "SELECT note FROM checkpoint WHERE size = $1";
+        self.before(SQL).await?;
         Ok(on!(&mut self.0, |c| sqlx::query_scalar(SQL).bind(int(size)).fetch_optional(&mut **c).await?))
     }
 
@@ -127,7 +141,7 @@ impl WriteTx {
     /// [`StoreError`] as for all of these.
     pub async fn take_head(&mut self) -> Result<LogHead> {
         const SQL: &str = "UPDATE log_head SET size = size RETURNING size, last_at, root";
-        Ok(on!(&mut self.0.0, |c| sqlx::query_as(SQL).fetch_one(&mut **c).await?))
+        Ok(returning!(self, fetch_one, sqlx::query_as(SQL)))
     }
 
     /// Adds a leaf.

@@ -22,6 +22,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
+use self::probe::Probed;
 use crate::config;
 
 /// Runs one body on whichever engine is open; the compiler checks it for both.
@@ -34,11 +35,27 @@ macro_rules! on {
     };
 }
 
-/// Runs a statement in a transaction; how many rows it touched.
+/// Runs a statement in a transaction; how many rows it touched. Every write is this or [`returning!`], so that a
+/// [`Probe`] sees it.
 macro_rules! run {
-    ($tx:expr, $query:expr) => {
-        on!(&mut $tx.0.0, |c| $query.execute(&mut **c).await?.rows_affected())
-    };
+    ($tx:expr, sqlx::query($sql:expr) $(.bind($bind:expr))*) => {{
+        $tx.before($sql).await?;
+        let rows = on!(&mut $tx.0.0, |c| {
+            sqlx::query($sql)$(.bind($bind))*.execute(&mut **c).await?.rows_affected()
+        });
+        $tx.after($sql).await?;
+        rows
+    }};
+}
+
+/// Runs a statement in a transaction that gives back what it wrote.
+macro_rules! returning {
+    ($tx:expr, $fetch:ident, sqlx::$query:ident($sql:expr) $(.bind($bind:expr))*) => {{
+        $tx.before($sql).await?;
+        let row = on!(&mut $tx.0.0, |c| sqlx::$query($sql)$(.bind($bind))*.$fetch(&mut **c).await?);
+        $tx.after($sql).await?;
+        row
+    }};
 }
 
 mod access;
@@ -51,6 +68,7 @@ mod fsck;
 mod log;
 mod migrate;
 mod pinsets;
+mod probe;
 mod queue;
 mod releases;
 mod sessions;
@@ -66,6 +84,7 @@ pub use self::{
     fsck::Fault,
     log::{LogHead, Poll, SignedCheckpoint},
     pinsets::{Head, SetVersion, Trust},
+    probe::{COMMIT, Probe},
     queue::{ReasonCount, Search, ServerCount},
     releases::{Attestation, Descriptor, Release, Server, listed_name},
     sessions::{Failures, Session, Setup},
@@ -86,14 +105,14 @@ type Pool = On<SqlitePool, PgPool>;
 
 /// Connections that read.
 #[derive(Clone, Debug)]
-pub struct Reader(Pool);
+pub struct Reader(Pool, Probed);
 
 /// Connections that write: one on SQLite, where a second would only wait for the first.
 #[derive(Clone, Debug)]
-pub struct Writer(Pool);
+pub struct Writer(Pool, Probed);
 
 /// One connection, alone or in a transaction. Everything that reads is a method of it.
-pub struct Conn(On<Held<Sqlite>, Held<Postgres>>);
+pub struct Conn(On<Held<Sqlite>, Held<Postgres>>, Probed);
 
 /// A transaction that writes. Reads what it wrote; dropped before [`WriteTx::commit`] it leaves no trace.
 pub struct WriteTx(Conn);
@@ -112,6 +131,9 @@ pub enum StoreError {
     /// The tables are not those of this program: an upgrade is missing, or a downgrade was tried.
     #[error("the database's tables don't belong to this version: {0}")]
     Schema(#[from] sqlx::migrate::MigrateError),
+    /// A commit whose reply was lost, and nobody could look whether it is there.
+    #[error("the database was lost at the commit: whether it was done is not known")]
+    Unconfirmed,
     /// A row that this program would not have written.
     #[error("table {table}: {what}")]
     Corrupt {
@@ -150,7 +172,7 @@ pub async fn open(database: &config::Database, read_connections: u32) -> Result<
 /// # Errors
 /// [`StoreError`] if it can't be reached, or not without writing.
 pub async fn open_to_read(database: &config::Database, connections: u32) -> Result<Reader> {
-    Ok(Reader(match database {
+    let pool = match database {
         config::Database::Sqlite(path) => {
             let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(BUSY);
             On::Sqlite(SqlitePoolOptions::new().max_connections(connections).connect_with(options).await?)
@@ -161,7 +183,8 @@ pub async fn open_to_read(database: &config::Database, connections: u32) -> Resu
             let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE).max_connections(connections);
             On::Postgres(pool.connect_with(options).await?)
         }
-    }))
+    };
+    Ok(Reader(pool, None))
 }
 
 async fn open_sqlite(path: &std::path::Path, readers: u32) -> Result<(Reader, Writer)> {
@@ -182,7 +205,7 @@ async fn open_sqlite(path: &std::path::Path, readers: u32) -> Result<(Reader, Wr
     let writer = pool().max_connections(1).connect_with(options.clone().create_if_missing(true)).await?;
     let reading = options.pragma("query_only", "ON");
     let reader = pool().max_connections(readers).connect_with(reading).await?;
-    Ok((Reader(On::Sqlite(reader)), Writer(On::Sqlite(writer))))
+    Ok((Reader(On::Sqlite(reader), None), Writer(On::Sqlite(writer), None)))
 }
 
 async fn open_postgres(url: &config::DatabaseText, readers: u32) -> Result<(Reader, Writer)> {
@@ -195,7 +218,7 @@ async fn open_postgres(url: &config::DatabaseText, readers: u32) -> Result<(Read
     let writer = pool().max_connections(WRITE_CONNECTIONS).connect_with(options.clone().options(durable)).await?;
     let reading = options.options([("default_transaction_read_only", "on")]);
     let reader = pool().max_connections(readers).connect_with(reading).await?;
-    Ok((Reader(On::Postgres(reader)), Writer(On::Postgres(writer))))
+    Ok((Reader(On::Postgres(reader), None), Writer(On::Postgres(writer), None)))
 }
 
 impl Reader {
@@ -204,10 +227,19 @@ impl Reader {
     /// # Errors
     /// [`StoreError::Database`] if none is free in time.
     pub async fn conn(&self) -> Result<Conn> {
-        Ok(Conn(match &self.0 {
+        let conn = match &self.0 {
             On::Sqlite(pool) => On::Sqlite(Held::Pooled(pool.acquire().await?)),
             On::Postgres(pool) => On::Postgres(Held::Pooled(pool.acquire().await?)),
-        }))
+        };
+        Ok(Conn(conn, self.1.clone()))
+    }
+
+    /// The engine's name, for people.
+    pub const fn engine(&self) -> &'static str {
+        match &self.0 {
+            On::Sqlite(_) => "SQLite",
+            On::Postgres(_) => "PostgreSQL",
+        }
     }
 
     /// Ends all connections, waiting for what runs on them.
@@ -221,10 +253,11 @@ impl Reader {
     /// [`StoreError::Database`] if none is free in time.
     pub async fn snapshot(&self) -> Result<Conn> {
         const POSTGRES: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        Ok(Conn(match &self.0 {
+        let conn = match &self.0 {
             On::Sqlite(pool) => On::Sqlite(Held::Tx(pool.begin_with("BEGIN DEFERRED").await?)),
             On::Postgres(pool) => On::Postgres(Held::Tx(pool.begin_with(POSTGRES).await?)),
-        }))
+        };
+        Ok(Conn(conn, self.1.clone()))
     }
 }
 
@@ -234,10 +267,11 @@ impl Writer {
     /// # Errors
     /// [`StoreError::Database`] if the wait is too long.
     pub async fn begin(&self) -> Result<WriteTx> {
-        Ok(WriteTx(Conn(match &self.0 {
+        let conn = match &self.0 {
             On::Sqlite(pool) => On::Sqlite(Held::Tx(pool.begin_with("BEGIN IMMEDIATE").await?)),
             On::Postgres(pool) => On::Postgres(Held::Tx(pool.begin().await?)),
-        })))
+        };
+        Ok(WriteTx(Conn(conn, self.1.clone())))
     }
 
     /// Ends all connections, waiting for what runs on them.
@@ -266,7 +300,9 @@ impl WriteTx {
     /// # Errors
     /// [`StoreError::Database`]: whether the transaction is durable is then unknown.
     pub async fn commit(self) -> Result<()> {
-        match self.0.0 {
+        self.before(COMMIT).await?;
+        let Self(Conn(conn, probe)) = self;
+        match conn {
             On::Sqlite(Held::Tx(tx)) => tx.commit().await?,
             On::Postgres(Held::Tx(tx)) => tx.commit().await?,
             // No constructor makes one: nothing was written in a transaction, so nothing is confirmed.
@@ -274,7 +310,10 @@ impl WriteTx {
                 return Err(StoreError::Database(sqlx::Error::PoolClosed));
             }
         }
-        Ok(())
+        match probe {
+            Some(probe) => probe.after(COMMIT).await,
+            None => Ok(()),
+        }
     }
 }
 

@@ -84,6 +84,26 @@ impl Conn {
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).bind(pinset).bind(before).bind(limit).fetch_all(&mut **c).await?))
     }
 
+    /// The version whose set document has this digest, whichever set's it is. Reads all versions that there are: for
+    /// somebody who looks one up, not for every request.
+    ///
+    /// # Errors
+    /// [`super::StoreError`] as for all of these.
+    pub async fn set_version_with(&mut self, set_sha256: Sha256) -> Result<Option<SetVersion>> {
+        const SQL: &str = set_version!("WHERE set_sha256 = $1 ORDER BY log_index LIMIT 1");
+        Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).bind(set_sha256).fetch_optional(&mut **c).await?))
+    }
+
+    /// The first version of a pin set that was published by this leaf or a later one.
+    ///
+    /// # Errors
+    /// [`super::StoreError`] as for all of these.
+    pub async fn set_version_from(&mut self, pinset: &SetName, log_index: u64) -> Result<Option<SetVersion>> {
+        const SQL: &str = set_version!("WHERE pinset = $1 AND log_index >= $2 ORDER BY log_index LIMIT 1");
+        let from = int(log_index);
+        Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).bind(pinset).bind(from).fetch_optional(&mut **c).await?))
+    }
+
     /// The newest head of a pin set.
     ///
     /// # Errors
@@ -99,6 +119,7 @@ impl Conn {
     /// [`super::StoreError`] as for all of these.
     pub async fn heads(&mut self) -> Result<Vec<Head>> {
         const SQL: &str = head!("ORDER BY pinset");
+        self.before(SQL).await?;
         Ok(on!(&mut self.0, |c| sqlx::query_as(SQL).fetch_all(&mut **c).await?))
     }
 

@@ -308,14 +308,16 @@ impl WriteTx {
              ON CONFLICT (name) DO UPDATE SET last_at = excluded.last_at, releases = server.releases + 1";
         const RELEASE: &str = "INSERT INTO release (id, server, version, variant, role, document, subjects, count, \
              submitted_by, received_at, log_index) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-        on!(&mut self.0.0, |c| {
+        run!(
+            self,
             sqlx::query(SERVER)
                 .bind(&release.server)
                 .bind(release.server.namespace())
                 .bind(release.server.folded())
                 .bind(release.received_at)
-                .execute(&mut **c)
-                .await?;
+        );
+        run!(
+            self,
             sqlx::query(RELEASE)
                 .bind(&release.id)
                 .bind(&release.server)
@@ -328,9 +330,7 @@ impl WriteTx {
                 .bind(&release.submitted_by)
                 .bind(release.received_at)
                 .bind(int(release.log_index))
-                .execute(&mut **c)
-                .await?;
-        });
+        );
         Ok(())
     }
 

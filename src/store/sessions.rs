@@ -137,7 +137,7 @@ impl WriteTx {
         const SQL: &str = "INSERT INTO throttle (key, failures, last_at) VALUES ($1, 1, $2) \
              ON CONFLICT (key) DO UPDATE SET last_at = excluded.last_at, \
              failures = CASE WHEN throttle.last_at < $3 THEN 1 ELSE throttle.failures + 1 END RETURNING failures";
-        Ok(on!(&mut self.0.0, |c| sqlx::query_scalar(SQL).bind(key).bind(at).bind(forget).fetch_one(&mut **c).await?))
+        Ok(returning!(self, fetch_one, sqlx::query_scalar(SQL).bind(key).bind(at).bind(forget)))
     }
 
     /// Forgets the failures under a key: the sign-in succeeded.

@@ -5,6 +5,7 @@
 
 mod bind;
 mod candidate;
+mod changes;
 mod check;
 mod counts;
 mod dashboard;
@@ -27,6 +28,7 @@ mod servers;
 mod signs;
 mod standing;
 mod version;
+mod versions;
 mod words;
 
 use axum::{
@@ -51,10 +53,13 @@ pub(super) fn routes() -> Router<Web> {
         .route("/releases/{release}", get(release::show))
         .route("/pinsets", get(pinsets::show))
         .route("/pinsets/{set}", get(pinset::show))
+        .route("/pinsets/{set}/versions", get(versions::show))
         .route("/pinsets/{set}/versions/{sha256}", get(version::show))
         .route("/pinsets/{set}/revocations", post(revoke::revoke))
         .route("/log", get(log::show))
         .route("/log/entries/{index}", get(entry::show))
+        .route("/log/entries/{index}/leaf", get(entry::leaf))
+        .route("/log/entries/{index}/proof", get(entry::proof))
 }
 
 /// The check, whose form takes a list of any size that the API takes.

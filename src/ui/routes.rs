@@ -55,4 +55,5 @@ fn forms() -> Router<Web> {
         .route("/settings/authorities/{id}", get(settings::withdrawal::show).post(settings::withdrawal::revoke))
         .route("/settings/policy", get(settings::policy::show).post(settings::policy::set))
         .route("/settings/keys", get(settings::keys::show))
+        .route("/settings/registry", get(settings::registry::show))
 }

@@ -1,4 +1,5 @@
-//! Settings: one's own account, and for administrators users, tokens, authorities, policies and keys.
+//! Settings: one's own account, the registry's health, and for administrators users, tokens, authorities, policies and
+//! keys.
 //!
 //! A form that is refused comes back as it was sent, with the error beside its field, secrets excepted.
 
@@ -6,6 +7,7 @@ pub(super) mod authorities;
 pub(super) mod keys;
 mod password;
 pub(super) mod policy;
+pub(super) mod registry;
 pub(super) mod tokens;
 pub(super) mod user;
 pub(super) mod users;
@@ -30,6 +32,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Part {
     You,
+    Health,
     Users,
     Tokens,
     Authorities,
@@ -41,6 +44,7 @@ pub(crate) enum Part {
 pub(crate) fn parts(current: Part, administrator: bool) -> Vec<Tab> {
     [
         (Part::You, "/settings", "You"),
+        (Part::Health, "/settings/registry", "Health"),
         (Part::Users, "/settings/users", "Users"),
         (Part::Tokens, "/settings/tokens", "Tokens"),
         (Part::Authorities, "/settings/authorities", "Authorities"),
@@ -48,7 +52,7 @@ pub(crate) fn parts(current: Part, administrator: bool) -> Vec<Tab> {
         (Part::Keys, "/settings/keys", "Keys"),
     ]
     .into_iter()
-    .filter(|(part, ..)| administrator || *part == Part::You)
+    .filter(|(part, ..)| administrator || matches!(part, Part::You | Part::Health))
     .map(|(part, href, words)| Tab {
         href: href.to_owned(),
         words: words.to_owned(),

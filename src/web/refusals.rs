@@ -36,7 +36,9 @@ impl<R: Into<Self>> From<WriteError<R>> for Problem {
 impl From<StoreError> for Problem {
     fn from(e: StoreError) -> Self {
         match e {
-            StoreError::Database(_) => Self::new(Kind::Unavailable).caused(e).retry_after(RETRY_STOPPING),
+            StoreError::Database(_) | StoreError::Unconfirmed => {
+                Self::new(Kind::Unavailable).caused(e).retry_after(RETRY_STOPPING)
+            }
             StoreError::Schema(_) | StoreError::Corrupt { .. } => Self::internal(e),
         }
     }

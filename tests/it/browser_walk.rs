@@ -205,7 +205,7 @@ async fn a_newcomer_walks_from_nothing_to_a_rug_pull_that_is_noticed() {
     for page in ["/queue", "/servers", "/pinsets", "/pinsets/default", "/log", "/check", "/docs", "/publishers"] {
         walk.open(page).await;
     }
-    for page in ["", "/users", "/tokens", "/authorities", "/policy", "/keys"] {
+    for page in ["", "/registry", "/users", "/tokens", "/authorities", "/policy", "/keys"] {
         walk.open(&format!("/settings{page}")).await;
     }
 
@@ -316,6 +316,27 @@ async fn a_newcomer_walks_from_nothing_to_a_rug_pull_that_is_noticed() {
     }
     walk.open(&format!("/log/entries/{}", size - 1)).await;
     walk.click(".facts a, p a").await;
+
+    // Looking back: an entry by its number, a version with what it changed, any other against it; narrow, dark and without
+    // scripts, too.
+    for (width, dark, scripts) in [(1280, false, true), (390, true, true), (390, false, false)] {
+        walk.look(width, dark, scripts).await;
+        walk.open("/log?type=keys").await;
+        walk.open("/log").await;
+        walk.fill("input[name=find]", &(size - 2).to_string()).await;
+        walk.click("form.search button").await;
+        walk.says(&["Where it matters", "The way to the root", "Keep the proof"]).await;
+        walk.open("/pinsets/default").await;
+        walk.click("a.button[href$=versions]").await;
+        walk.says(&["1 revoked", "alias notes bound", "the first: nothing before it"]).await;
+        walk.click("tr[data-row] a.name").await;
+        walk.says(&["1 revoked", "notes.export"]).await;
+        walk.fill("input[name=against]", "1").await;
+        walk.click("form.search button").await;
+        walk.says(&["from version 1 to this one", "bound"]).await;
+        walk.open("/settings/registry").await;
+        walk.says(&["Anchor", "Heads", "Keys", "Stored entries", "Database"]).await;
+    }
 
     assert!(walk.wrong.is_empty(), "{}", walk.wrong.join("\n"));
     let Newcomer { browser, running, clock, .. } = walk;

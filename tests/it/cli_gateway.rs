@@ -280,7 +280,7 @@ async fn a_registry_that_contradicts_itself_is_not_believed_and_its_answer_is_ke
     assert!(shown.contains("the log was forked: it does not contain what it showed before"), "{shown}");
     let after = gateway.files();
     let evidence: Vec<_> = after.iter().filter(|(path, _)| path.contains("/evidence/")).collect();
-    assert_eq!(evidence.len(), 2, "what it says now, and what it said before");
+    assert_eq!(evidence.len(), 4, "what it says now and what it said before, with the checkpoints of both");
     assert_eq!(after.iter().filter(|(path, _)| !path.contains("/evidence/")).cloned().collect::<Vec<_>>(), before);
     assert_eq!(gateway.check(&list(&[EXPORT])).await.exit, 0, "the set in hand holds until it expires");
 }

@@ -41,7 +41,7 @@ fn default_set() -> SetName {
     "default".parse().expect("legal")
 }
 
-fn key(n: u8) -> SigningKey {
+pub(crate) fn key(n: u8) -> SigningKey {
     SigningKey::from_seed(&[n; 32])
 }
 
@@ -125,6 +125,15 @@ impl Registry {
         self.edge.append(leaf_hash(&leaf));
         self.leaves.push(leaf);
         index
+    }
+
+    /// Publishes a version in which nothing changed.
+    pub(crate) fn publish_again(&mut self) {
+        self.publish_set();
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        self.state.size()
     }
 
     fn publish_set(&mut self) {
@@ -246,11 +255,6 @@ impl Registry {
             checkpoint_size: size,
             checkpoint_root: root,
         };
-        let mut tiles = Tiles::new();
-        for (tile, bytes) in self.edge.tiles() {
-            tiles.insert(tile, &bytes).expect("fits");
-        }
-        let hashes = |plan: Plan| plan.compute(|node| tiles.node(node)).expect("all there");
         let mut note = sign_checkpoint(&checkpoint, &log).expect("signs");
         for n in &self.cosigners {
             let name = format!("w{n}.example");
@@ -259,14 +263,22 @@ impl Registry {
         HeadAnswer {
             head: head.sign(&key(3)),
             leaf: self.leaves[leaf].clone(),
-            proof: Proof {
-                index: leaf as u64,
-                hashes: hashes(Plan::inclusion(leaf as u64, size).expect("inside")),
-                checkpoint: note,
-                extra: None,
-            },
-            consistency: hashes(Plan::consistency(from, size).expect("not longer")),
+            proof: Proof { index: leaf as u64, hashes: self.inclusion(leaf as u64), checkpoint: note, extra: None },
+            consistency: self.hashes(&Plan::consistency(from, size).expect("not longer")),
         }
+    }
+
+    /// From a leaf to the newest root.
+    pub(crate) fn inclusion(&self, leaf: u64) -> Vec<Sha256> {
+        self.hashes(&Plan::inclusion(leaf, self.size()).expect("inside"))
+    }
+
+    fn hashes(&self, plan: &Plan) -> Vec<Sha256> {
+        let mut tiles = Tiles::new();
+        for (tile, bytes) in self.edge.tiles() {
+            tiles.insert(tile, &bytes).expect("fits");
+        }
+        plan.compute(|node| tiles.node(node)).expect("all there")
     }
 
     pub(crate) fn trust(&self) -> Trust {
@@ -459,11 +471,14 @@ fn a_lying_registry_is_caught() {
     assert_eq!(refused(&from_seen(&longer), &longer, registry.now), "the log went back from 11 to 10 leaves");
     let mut forked = seen.clone();
     forked.checkpoint.root = Sha256::of(b"another history");
-    assert!(refused(&good, &forked, registry.now).starts_with("the log was forked"));
+    assert_eq!(refused(&good, &forked, registry.now), "the log was split: it signed two different trees of 10 leaves");
     let late = registry.now + Span::hours(1);
     assert_eq!(refused(&good, &seen, late), format!("the head expired at {late}"));
     let early = registry.now.minus(Span::minutes(5)).minus(Span::micros(1));
-    assert_eq!(refused(&good, &seen, early), "the head's times are outside the trust file's caps");
+    assert_eq!(
+        refused(&good, &seen, early),
+        format!("the head was signed at {}, which is in the future: it is {early}", registry.now)
+    );
     let tampered = HeadAnswer { leaf: registry.leaves[0].clone(), ..good };
     assert!(verify::head(&registry.trust(), &default_set(), None, &tampered, registry.now).is_err());
 }

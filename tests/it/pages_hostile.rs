@@ -31,6 +31,18 @@ async fn inert(browser: &Browser<'_>, path: &str) -> String {
     page.body
 }
 
+/// A page whose search field gives back what was typed: in its value alone, escaped.
+async fn inert_but_fields(browser: &Browser<'_>, path: &str) -> String {
+    let page = browser.get(path).await;
+    assert_eq!(page.status, 200, "{path}");
+    let (before, rest) = page.body.split_once("type=\"search\"").expect("a field");
+    let (field, after) = rest.split_once('>').expect("ends");
+    assert!(!field.contains('<') && !field.contains("onerror=alert(1)\""), "{field}");
+    let without = format!("{before}>{after}");
+    dead(&without, path);
+    without
+}
+
 fn dead(html: &str, path: &str) {
     let lower = html.to_lowercase();
     for bad in ["<img", "href=\"javascript", "href=\"data:", "src=\"javascript", "<a href='"] {
@@ -82,6 +94,18 @@ fn hostile_text_is_inert_and_marked_on_every_page() {
         for path in ["/", "/servers", "/servers/com.example/evil", "/log", "/pinsets/default", "/queue?state=rejected"]
         {
             inert(&reviewer, path).await;
+        }
+        for index in 0..site.app.moment().checkpoint.size {
+            inert(&reviewer, &format!("/log/entries/{index}")).await;
+        }
+        let versions = inert(&reviewer, "/pinsets/default/versions").await;
+        let version =
+            versions.split("href=\"/pinsets/default/versions/").nth(1).and_then(|rest| rest.split('"').next());
+        let version = format!("/pinsets/default/versions/{}", version.expect("a version"));
+        let hostile: String = form_urlencoded::byte_serialize(HOSTILE.as_bytes()).collect();
+        for path in [&version, &format!("{version}?against={hostile}"), &format!("/log?find={hostile}")] {
+            let page = inert_but_fields(&reviewer, path).await;
+            assert!(!page.contains("<a href=\"javascript"), "{path}");
         }
         let release = reviewer.get("/servers/com.example/evil").await.body;
         let release =

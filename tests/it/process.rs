@@ -36,35 +36,47 @@ use crate::{
 };
 
 /// Longer than any of these steps takes on a busy machine; only a test that fails waits for it.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A registry's process, killed when the test ends. What it leaves folds to what it kept, however it ended.
-struct Process {
+pub(crate) struct Process {
     child: Child,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     data: PathBuf,
     database: Database,
+    /// Whether what it leaves is looked at when it ends.
+    looked_at: bool,
 }
 
 impl Process {
-    fn start(data: &Path, database: &Database) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data);
-        if let Database::Postgres(url) = database {
-            command.args(["--database-url", url.reveal()]);
-        }
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts");
+    pub(crate) fn start(data: &Path, database: &Database) -> Self {
+        let mut child = Self::spawn(data, database);
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let address = lines.map(|line| line.expect("text")).find_map(|line| {
             line.strip_prefix("listening on http://").map(|address| address.parse().expect("an address"))
         });
         let address = address.expect("it says where it listens before it ends");
-        Self { child, address, data: data.to_owned(), database: database.clone() }
+        Self { child, address, data: data.to_owned(), database: database.clone(), looked_at: true }
+    }
+
+    /// The program, just begun: whether it listens yet nobody knows.
+    pub(crate) fn spawn(data: &Path, database: &Database) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data);
+        if let Database::Postgres(url) = database {
+            command.args(["--database-url", url.reveal()]);
+        }
+        command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts")
     }
 
     fn signal(&self, signal: rustix::process::Signal) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, signal).expect("it runs");
+    }
+
+    /// Kills it, with many more to come: what they leave together is looked at in the end.
+    pub(crate) fn killed(mut self) {
+        self.looked_at = false;
     }
 
     fn ended(&mut self) -> ExitStatus {
@@ -76,6 +88,9 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if !self.looked_at {
+            return;
+        }
         at_the_end(async || {
             let app = open(&self.data, &self.database, false).await;
             assert_eq!(app.read_only(), None);
@@ -86,7 +101,7 @@ impl Drop for Process {
 }
 
 /// Opens the registry as `admin` does.
-async fn open(data: &Path, database: &Database, create: bool) -> App {
+pub(crate) async fn open(data: &Path, database: &Database, create: bool) -> App {
     let url = match database {
         Database::Postgres(url) => Some(url.clone()),
         Database::Sqlite(_) => None,
@@ -121,17 +136,22 @@ async fn prepared(data: &Path, database: &Database) -> String {
     token.done.0.reveal().to_owned()
 }
 
-fn key() -> SigningKey {
+pub(crate) fn key() -> SigningKey {
     SigningKey::from_seed(&[9; 32])
 }
 
 /// The body of `POST /v1/releases` for release `n`.
-fn submission(n: u32) -> String {
+pub(crate) fn submission(n: u32) -> String {
+    submission_of("com.example/notes", n)
+}
+
+/// The same for a server.
+pub(crate) fn submission_of(server: &str, n: u32) -> String {
     let tool = format!(r#"{{"name":"t{n}","inputSchema":{{"type":"object"}}}}"#);
     let listed = vec![Listed::new(Kind::Tool, tool.as_bytes())];
     let capture = Capture { complete: true, listed, ..Capture::default() };
     let version: Version = format!("1.0.{n}").parse().expect("legal");
-    let release = Release::new("com.example/notes".parse().expect("legal"), version, Variant::default(), capture);
+    let release = Release::new(server.parse().expect("legal"), version, Variant::default(), capture);
     let statement = Statement::for_release(&release, Role::Publisher);
     let attestation = dsse::sign("application/vnd.in-toto+json", &statement.to_payload(), &key());
     let release = String::from_utf8(release.to_json()).expect("JSON");

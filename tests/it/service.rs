@@ -3,7 +3,9 @@
 mod access;
 mod anchor;
 mod anchor_kinds;
+mod faults;
 mod heads;
+mod lost_reply;
 mod opening;
 mod queue;
 mod review;
@@ -70,12 +72,8 @@ impl<'a> Bench<'a> {
     }
 
     pub(crate) async fn open_with(&self, settings: &Registry, create: bool) -> Result<App, OpenError> {
-        static RULES: std::sync::LazyLock<Arc<Ruleset>> =
-            std::sync::LazyLock::new(|| Arc::new(Ruleset::from_packs(&[PACK]).expect("it passes its own examples")));
-        let opening = Opening { registry: settings, host: None, rules: Arc::clone(&RULES), create };
-        static SEED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-        let seed = SEED.fetch_add(1, Ordering::Relaxed);
-        let app = App::open(opening, Arc::new(self.clock.clone()), Arc::new(SeededRng::new(seed))).await?;
+        let opening = Opening { registry: settings, host: None, rules: rules(), create };
+        let app = App::open(opening, Arc::new(self.clock.clone()), rng()).await?;
         *self.opened.lock().expect("whole") = Some(settings.clone());
         Ok(app)
     }
@@ -105,6 +103,18 @@ impl Drop for Bench<'_> {
             app.close().await;
         });
     }
+}
+
+pub(crate) fn rules() -> Arc<Ruleset> {
+    static RULES: std::sync::LazyLock<Arc<Ruleset>> =
+        std::sync::LazyLock::new(|| Arc::new(Ruleset::from_packs(&[PACK]).expect("it passes its own examples")));
+    Arc::clone(&RULES)
+}
+
+/// Chance that is the same in each run, and another for each registry that is opened.
+pub(crate) fn rng() -> Arc<SeededRng> {
+    static SEED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    Arc::new(SeededRng::new(SEED.fetch_add(1, Ordering::Relaxed)))
 }
 
 /// Waits for a condition that other tasks bring about, trying `push` before each look.

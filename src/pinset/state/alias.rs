@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{EvidenceState, Place, Registry};
+use super::{EvidenceState, Place, Registry, trie::Trie};
 use crate::{
     canon::{Digest, Sha256},
     name::{Alias, Kind, QualifiedName, ServerName, SetName, Variant},
@@ -86,7 +86,7 @@ impl AliasState {
         registry: &Registry,
         set: &SetName,
         alias: &Alias,
-        evidence: &BTreeMap<Sha256, Arc<EvidenceState>>,
+        evidence: &Trie<Arc<EvidenceState>>,
     ) -> PinsDocument {
         let used: BTreeSet<Sha256> = self.pins.values().map(|pin| pin.evidence).collect();
         let by = |id: Sha256| evidence.get(&id).map(|state| (id, state.to_pin_evidence()));

@@ -8,6 +8,7 @@ use std::{
 use super::{
     EvidenceState, FoldError, Place, Published, Registry,
     alias::{AliasState, HeldPin, PinKey},
+    trie::Trie,
 };
 use crate::{
     canon::{Digest, Sha256},
@@ -401,21 +402,17 @@ impl SetState {
     pub(super) fn next_version(
         &self,
         registry: &Registry,
-        evidence: &BTreeMap<Sha256, Arc<EvidenceState>>,
+        evidence: &Trie<Arc<EvidenceState>>,
         at: Timestamp,
-    ) -> Published {
+    ) -> (SetDocument, Published) {
         let (document, pins) = self.documents(registry, evidence, at);
-        let set = document.to_bytes();
-        Published { pinset: self.name.clone(), version: document.version, set_sha256: Sha256::of(&set), set, pins }
+        let (set, version) = (document.to_bytes(), document.version);
+        let published = Published { pinset: self.name.clone(), version, set_sha256: Sha256::of(&set), set, pins };
+        (document, published)
     }
 
-    pub(super) fn published(
-        &mut self,
-        registry: &Registry,
-        evidence: &BTreeMap<Sha256, Arc<EvidenceState>>,
-        at: Timestamp,
-    ) {
-        let (document, _) = self.documents(registry, evidence, at);
+    /// Takes the document that [`SetState::next_version`] gave for the newest version.
+    pub(super) fn published(&mut self, document: SetDocument) {
         for (alias, entry) in &document.aliases {
             if let Some(state) = self.aliases.get_mut(alias).filter(|state| state.document.is_none()) {
                 Arc::make_mut(state).document = Some((entry.pins_sha256, entry.pins_size));
@@ -428,7 +425,7 @@ impl SetState {
     fn documents(
         &self,
         registry: &Registry,
-        evidence: &BTreeMap<Sha256, Arc<EvidenceState>>,
+        evidence: &Trie<Arc<EvidenceState>>,
         at: Timestamp,
     ) -> (SetDocument, Vec<(Sha256, Vec<u8>)>) {
         let mut changed = Vec::new();

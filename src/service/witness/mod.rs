@@ -172,7 +172,7 @@ impl App {
     pub(super) async fn witnesses_due(&self) -> Result<Vec<usize>, StoreError> {
         match round::due(&self.core).await {
             Ok(due) => Ok(due),
-            Err(Failure::Store(e)) => Err(e),
+            Err(Failure::Store(e) | Failure::Unconfirmed(e)) => Err(e),
             // Nothing is asked for what may be a fork.
             Err(Failure::ReadOnly(_) | Failure::Step) => Ok(Vec::new()),
         }

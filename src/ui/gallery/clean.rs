@@ -22,8 +22,10 @@ fn gallery() -> Vec<(&'static str, String)> {
     overview::a_pin_set_shows_its_head_its_pins_and_what_it_denies();
     around::the_check_page_says_what_a_gateway_would_do();
     around::the_log_says_in_words_what_each_entry_did();
+    around::versions_say_what_they_changed();
     around::a_decision_is_shown_with_its_signatures_and_can_be_taken_back();
     settings::settings_say_what_each_thing_is_for();
+    settings::health_is_told_part_by_part();
     settings::the_doors_and_the_problems_say_what_to_do_next();
     hostile::markup_links_escapes_and_hidden_characters_are_inert_on_a_candidate();
     hostile::a_description_of_a_mebibyte_is_a_page_that_opens_at_once();

@@ -13,6 +13,7 @@ use crate::{
             keys::{KeyRow, KeysPage},
             parts,
             policy::PolicyPage,
+            registry::{Body, HealthPage, Light, Section as HealthSection},
             tokens::{TokenRow, TokensPage},
             user::UserPage,
             users::{UserRow, UsersPage},
@@ -226,6 +227,78 @@ pub(super) fn settings_say_what_each_thing_is_for() {
         command: "countersign trust https://pins.example -o trust.txt".to_owned(),
     });
     insta::assert_snapshot!("settings-keys", words(&html));
+}
+
+#[test]
+pub(super) fn health_is_told_part_by_part() {
+    let section = |id, title, light, lead: &str, body| HealthSection { id, title, light, lead: lead.into(), body };
+    let key = |seed: &[u8]| {
+        let mut html = Html::new();
+        html.safe(&Short::key(Sha256::of(seed)));
+        html
+    };
+    let health = HealthPage {
+        parts: parts(Part::Health, true),
+        lead: "1 thing needs someone now.".to_owned(),
+        notes: vec![Note {
+            tone: Tone::Bad,
+            symbol: "rejected",
+            headline: "Nothing is written or signed until this is solved.".to_owned(),
+            detail: html!("The anchor is missing. Run <code>countersign admin --data DIR anchor adopt</code>."),
+            link: None,
+            alert: false,
+        }],
+        sections: vec![
+            section(
+                "writes",
+                "Writing",
+                Light::Good,
+                "Decisions and releases are recorded.",
+                Body::List(vec![
+                    ("Log", "74,002 entries, the last written 10:40 UTC".into()),
+                    ("Queue", "up to 1,024 writes wait for their turn; the next is told to come back".into()),
+                ]),
+            ),
+            section(
+                "anchor",
+                "Anchor",
+                Light::Bad,
+                "There is none, so an old copy would not be noticed.",
+                Body::List(vec![(
+                    "Where",
+                    html!("<code>/var/lib/countersign/anchor</code>, inside the data directory"),
+                )]),
+            ),
+            section(
+                "heads",
+                "Heads",
+                Light::Care,
+                "1 head is late: it is not being signed anew.",
+                Body::Table {
+                    caption: "Signed heads",
+                    columns: vec!["Pin set", "Version", "Good until"],
+                    rows: vec![vec![
+                        html!("<a href=\"/pinsets/default\">default</a>"),
+                        "412".into(),
+                        "11:21, in 41 min".into(),
+                    ]],
+                },
+            ),
+            section(
+                "keys",
+                "Keys",
+                Light::Unknown,
+                "Trust file 1, epoch 1.",
+                Body::Table {
+                    caption: "Keys of the trust file",
+                    columns: vec!["Key", "Id"],
+                    rows: vec![vec![html!("<b>Root</b>"), key(b"root")], vec![html!("<b>Log</b>"), key(b"log")]],
+                },
+            ),
+        ],
+    };
+    let html = page("settings-registry", &frame("Health of the registry", Section::Settings, Keys::Few), &health);
+    assert!(words(&html).contains("stopped"), "{}", words(&html));
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::{cell::RefCell, collections::HashMap};
 
 use countersign::log::{
-    Bundle, Edge, Frontier, Hash, Node, Plan, ProofError, Tile, Tiles, leaf_hash, verify_consistency, verify_inclusion,
+    Bundle, Edge, Frontier, Hash, Node, Plan, ProofError, Side, Tile, Tiles, inclusion_path, leaf_hash, node_hash,
+    verify_consistency, verify_inclusion,
 };
 use proptest::prelude::*;
 use tlog_tiles::{HashReader as _, tlog};
@@ -94,6 +95,39 @@ fn inclusion_proofs_are_the_references_for_all_leaves_of_all_sizes_up_to_300() {
             let expected = tlog::prove_record(size, index, &reference).expect("a proof");
             assert_eq!(theirs(&proof), expected, "leaf {index} of {size}");
             assert_eq!(verify_inclusion(index, size, &leaf_hash(&leaf(index)), &proof, root), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn a_path_can_be_followed_by_hand_from_leaf_to_root() {
+    let (_, roots, tiles) = grown(SIZES);
+    for size in 1..=SIZES {
+        let root = roots[usize::try_from(size).expect("small")];
+        for index in 0..size {
+            let (leaf, proof) =
+                (leaf_hash(&leaf(index)), computed(&Plan::inclusion(index, size).expect("a leaf"), size, &tiles));
+            let path = inclusion_path(index, size, &leaf, &proof).expect("of this length");
+            assert_eq!(path.iter().map(|step| step.sibling).collect::<Vec<_>>(), proof);
+            let mut hash = leaf;
+            let mut least = 0;
+            for step in &path {
+                assert!(step.level >= least, "levels only grow: leaf {index} of {size}");
+                least = step.level + 1;
+                // A left sibling is a whole subtree, which the tiles know by its level and number.
+                if step.side == Side::Left {
+                    let number = (index >> step.level) - 1;
+                    let sibling = computed(&Plan::root(1 << step.level).expect("a tree"), 1 << step.level, &tiles);
+                    assert!(number > 0 || step.sibling == sibling[0], "leaf {index} of {size}, level {}", step.level);
+                }
+                hash = match step.side {
+                    Side::Left => node_hash(&step.sibling, &hash),
+                    Side::Right => node_hash(&hash, &step.sibling),
+                };
+                assert_eq!(step.node, hash);
+            }
+            assert_eq!(hash, root);
+            assert_eq!(inclusion_path(index, size + 1_000_000, &leaf, &proof), Err(ProofError::Length));
         }
     }
 }

@@ -25,25 +25,25 @@ use super::Bench;
 use crate::databases::on_both;
 
 /// A registry with reviewers ada and bob, and keys that may speak for com.example.
-struct Shop {
-    app: App,
-    ada: ReviewerId,
+pub(crate) struct Shop {
+    pub(crate) app: App,
+    pub(crate) ada: ReviewerId,
     bob: ReviewerId,
 }
 
 /// What is submitted; the rest is the usual.
 #[derive(Clone)]
-struct Parcel<'a> {
-    server: &'a str,
-    version: &'a str,
-    variant: &'a str,
-    tools: &'a [&'a str],
-    key: u8,
-    role: Role,
-    remote: Option<&'a str>,
+pub(crate) struct Parcel<'a> {
+    pub(crate) server: &'a str,
+    pub(crate) version: &'a str,
+    pub(crate) variant: &'a str,
+    pub(crate) tools: &'a [&'a str],
+    pub(crate) key: u8,
+    pub(crate) role: Role,
+    pub(crate) remote: Option<&'a str>,
 }
 
-const USUAL: Parcel<'static> = Parcel {
+pub(crate) const USUAL: Parcel<'static> = Parcel {
     server: "com.example/notes",
     version: "1.0.0",
     variant: "",
@@ -53,7 +53,7 @@ const USUAL: Parcel<'static> = Parcel {
     remote: None,
 };
 
-const EXPORT: &str =
+pub(crate) const EXPORT: &str =
     r#"{"name":"export","description":"Exports all notes of a folder as one file.","inputSchema":{"type":"object"}}"#;
 const EXPORT_V2: &str = r#"{"name":"export_v2","description":"Exports all notes of a folder as one file.","inputSchema":{"type":"object"}}"#;
 const EXPORT_OTHER: &str =
@@ -74,7 +74,10 @@ fn operator() -> Governor {
 
 impl Shop {
     async fn open(bench: &Bench<'_>, policy: Policy) -> Self {
-        let app = bench.open().await;
+        Self::of(bench.open().await, policy).await
+    }
+
+    pub(crate) async fn of(app: App, policy: Policy) -> Self {
         let password = app.hash_password("correct horse battery".parse().expect("long")).await.expect("hashed");
         let account = |name: &str| AddAccount {
             name: name.parse().expect("legal"),
@@ -101,7 +104,15 @@ impl Shop {
         govern::grant(&self.app, grant).await.expect("granted").done
     }
 
-    async fn publish(&self, parcel: Parcel<'_>) -> Result<Published, publish::Refused> {
+    pub(crate) async fn publish(&self, parcel: Parcel<'_>) -> Result<Published, publish::Refused> {
+        match self.try_publish(parcel).await {
+            Ok(published) => Ok(published),
+            Err(WriteError::Refused(why)) => Err(why),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    pub(crate) async fn try_publish(&self, parcel: Parcel<'_>) -> Result<Published, WriteError<publish::Refused>> {
         let listed = parcel.tools.iter().map(|tool| Listed::new(Kind::Tool, tool.as_bytes())).collect();
         let capture = Capture { complete: true, listed, ..Capture::default() };
         let release = Release::new(
@@ -116,12 +127,8 @@ impl Shop {
         let release = String::from_utf8(release.to_json()).expect("JSON");
         let envelope = String::from_utf8(envelope).expect("JSON");
         let body = format!("{},\"attestation\":{envelope}}}", release.strip_suffix('}').expect("an object"));
-        let submission = Submission::parse(body.as_bytes())?;
-        match publish::publish(&self.app, None, submission).await {
-            Ok(written) => Ok(written.done),
-            Err(WriteError::Refused(why)) => Err(why),
-            Err(other) => panic!("{other}"),
-        }
+        let submission = Submission::parse(body.as_bytes()).map_err(WriteError::Refused)?;
+        Ok(publish::publish(&self.app, None, submission).await?.done)
     }
 
     /// What a release opens: name and reason.
@@ -130,12 +137,36 @@ impl Shop {
         published.candidates.into_iter().map(|row| (row.name, row.reason)).collect()
     }
 
+    /// Binds `notes` to the server of a release.
+    pub(crate) async fn bind_after(&self, parcel: &Parcel<'_>) {
+        self.publish(parcel.clone()).await.expect("accepted");
+        self.bind().await;
+    }
+
     async fn bind(&self) {
         let (alias, server) = ("notes".parse().expect("legal"), "com.example/notes".parse().expect("legal"));
         govern::bind(&self.app, Bind { pinset: default_set(), alias, server, by: operator() }).await.expect("bound");
     }
 
-    async fn vote(&self, who: &ReviewerId, row: &store::Candidate, outcome: Outcome) -> Result<Voted, desk::Refused> {
+    pub(crate) async fn vote(
+        &self,
+        who: &ReviewerId,
+        row: &store::Candidate,
+        outcome: Outcome,
+    ) -> Result<Voted, desk::Refused> {
+        match self.try_vote(who, row, outcome).await {
+            Ok(voted) => Ok(voted),
+            Err(WriteError::Refused(why)) => Err(why),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    pub(crate) async fn try_vote(
+        &self,
+        who: &ReviewerId,
+        row: &store::Candidate,
+        outcome: Outcome,
+    ) -> Result<Voted, WriteError<desk::Refused>> {
         let shown = desk::desk(&self.app, &row.id).await.expect("read").expect("there").view.shown();
         let vote = Vote {
             candidate: row.id.clone(),
@@ -146,11 +177,7 @@ impl Shop {
             reviewer: who.clone(),
             account: "ada".into(),
         };
-        match desk::vote(&self.app, vote).await {
-            Ok(written) => Ok(written.done),
-            Err(WriteError::Refused(why)) => Err(why),
-            Err(other) => panic!("{other}"),
-        }
+        Ok(desk::vote(&self.app, vote).await?.done)
     }
 
     /// Publishes and approves everything that waits.
@@ -168,7 +195,7 @@ impl Shop {
     }
 
     /// Names of pins and denials of `notes`.
-    fn pins(&self) -> (Vec<String>, Vec<(String, Denied)>) {
+    pub(crate) fn pins(&self) -> (Vec<String>, Vec<(String, Denied)>) {
         let moment = self.app.moment();
         let set = moment.state.set(&default_set()).expect("there");
         let Some(under) = set.alias(&"notes".parse().expect("legal")) else { return Default::default() };
@@ -177,7 +204,7 @@ impl Shop {
     }
 }
 
-fn one_ballot() -> Policy {
+pub(crate) fn one_ballot() -> Policy {
     Policy { quorum: 1, quorum_risky: 1, ..Policy::default() }
 }
 

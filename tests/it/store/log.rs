@@ -30,6 +30,10 @@ async fn leaves_tiles_and_checkpoints_come_back_as_written() {
         assert!(conn.leaves(1, 4).await.is_err(), "a leaf that isn't there is no shorter list");
         assert_eq!(conn.tile(0, 0).await.expect("reads").map(|tile| tile.len()), Some(96));
         assert_eq!(conn.tile(1, 0).await.expect("reads"), None);
+        let whole = [[1; 64].as_slice(), &[2; 32]].concat();
+        assert_eq!(conn.tiles(0, 0, 9).await.expect("reads"), [(0, whole)]);
+        assert_eq!(conn.tiles(0, 1, 9).await.expect("reads"), []);
+        assert_eq!(conn.tiles(0, 0, 0).await.expect("reads"), []);
         assert_eq!(conn.checkpoint(3).await.expect("reads").as_deref(), Some("a note\n"));
         assert_eq!(conn.checkpoint(2).await.expect("reads"), None);
         write(&writer, async |tx| tx.put_checkpoint(5, "newer\n", at(8)).await.expect("written")).await;

@@ -162,6 +162,12 @@ async fn versions_stay_and_heads_never_go_back() {
             [version(2, 5), version(1, 3)]
         );
         assert_eq!(conn.set_versions(&word("default"), 2, 9).await.expect("reads"), [version(1, 3)]);
+        assert_eq!(conn.set_version_with(hash("set")).await.expect("reads"), Some(version(1, 3)));
+        assert_eq!(conn.set_version_with(hash("none")).await.expect("reads"), None);
+        for (leaf, found) in [(0, Some(version(1, 3))), (3, Some(version(1, 3))), (4, Some(version(2, 5))), (6, None)] {
+            assert_eq!(conn.set_version_from(&word("default"), leaf).await.expect("reads"), found, "{leaf}");
+        }
+        assert_eq!(conn.set_version_from(&word("other"), 0).await.expect("reads"), None);
         assert_eq!(conn.head(&word("default")).await.expect("reads"), Some(head(2, 6, 20)));
         assert_eq!(conn.head(&word("other")).await.expect("reads"), None);
         assert_eq!(conn.heads().await.expect("reads").len(), 2);

@@ -40,7 +40,7 @@ impl Walk {
                 (head.head().clone(), envelope)
             }
             Served::Stored(bytes) => {
-                let head = Head::open(&bytes, &self.trust.head_keys(self.now)).map_err(|e| bad(e.to_string()))?;
+                let head = Head::open(&bytes, &self.trust.heads()).map_err(|e| bad(e.to_string()))?;
                 let (terms, envelope) = (self.trust.terms(), String::from_utf8_lossy(&bytes).into_owned());
                 if (&head.registry, head.epoch, &head.name) != (&terms.origin, terms.epoch, set) {
                     return Err(bad("it is of another registry, epoch or set".to_owned()).with([envelope]).into());
