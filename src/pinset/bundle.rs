@@ -28,12 +28,12 @@
 //! |---|---|
 //! | `form` | at most [`MAX_BYTES`], canonical JSON of exactly this form |
 //! | `leaf` | the four leaves are canonical leaves ([`crate::event`]) of the events named above |
-//! | `log` | the four leaves' proofs lead to checkpoints that the log key signed |
+//! | `log` | the four leaves' proofs lead to checkpoints that log keys of the trust file signed, whenever those count |
 //! | `checkpoint` | the four proofs carry one checkpoint |
 //! | `order` | the leaves' indices and times grow: authority, release, decision, published |
-//! | `head` | the head passes [`verify::head`](super::verify::head) for the decision's pin set at the time it states as `issued`, with `published` as its leaf |
+//! | `head` | the head passes [`verify::head`](super::verify::head) for the decision's pin set, with `published` as its leaf, as of the moment at which it expires |
 //! | `set` | the set document is the head's by SHA-256 and size; registry, name, epoch and version are the head's, `issued` the published leaf's time |
-//! | `pins` | the set has the decision's alias for the decision's server, and the pins document is the one named there by SHA-256 and size, of this registry, set, alias and server |
+//! | `pins` | the set has the decision's alias for the decision's server, and the pins document is the one named there by SHA-256 and size, of this registry, set, alias and server, and carries the evidence that its pins name |
 //! | `decision` | the record is sound ([`Decision::check`]) and approves, its ballots name this registry, its qualified and wire name are joined from alias and name |
 //! | `pin` | the pins document has a pin of the decision's kind, qualified name, variant, wire name and digests, whose approval is this leaf (SHA-256, index, mode, time), ending no later than the decision says, with the decision's attestation as evidence |
 //! | `evidence` | release, attestation, level, signer, server and variant of the decision are the release leaf's; the pins document's evidence says what the release leaf says, and its index |

@@ -64,7 +64,7 @@ pub struct AliasEntry {
 }
 
 /// The pins of one alias. Canonical JSON of at most 32 MiB, named by its SHA-256. No member may be absent; `wire` is
-/// `null` for other kinds than tools and prompts. [`crate::event`] says what the words mean that leaves use too.
+/// `null` for other kinds than tools and prompts; each pin's `evidence` is one of the document's. [`crate::event`] says what the words mean that leaves use too.
 ///
 /// ```text
 /// {"type": "countersign/pins/v1", "registry": origin, "set": pin set, "alias", "server",
@@ -237,5 +237,10 @@ impl PinsDocument {
     /// [`NotCanonical`].
     pub fn parse(bytes: &[u8]) -> Result<Self, NotCanonical> {
         from_jcs(bytes, MAX_PINS_BYTES)
+    }
+
+    /// The first pin whose evidence the document doesn't carry: a reader of the document refuses it.
+    pub fn unvouched(&self) -> Option<&Pin> {
+        self.pins.iter().find(|pin| !self.evidence.contains_key(&pin.evidence))
     }
 }

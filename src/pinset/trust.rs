@@ -21,14 +21,15 @@
 //! quorum any-one
 //! ```
 //!
-//! `log` and `head` may repeat, in the order in which the keys begin to count. A `log` without `from` counts from the
-//! beginning, one without `until` for good. After `epoch` there is a line `continues NAME` for every name that the registry
+//! `log` and `head` may repeat, in the order in which the keys begin to count, no two at one moment. A `log` without `from`
+//! counts from the beginning, and is never spelled otherwise; one without `until` counts for good. After `epoch` there is a line `continues NAME` for every name that the registry
 //! had in epochs before, oldest first. A person compares the fingerprint (SHA-256 of the root key's SPKI) once; from then
 //! on only what the root in hand signed, with a higher version, takes its place.
 //!
 //! `version` and `epoch` are at least 1; `root` and `log` are note keys ([`crate::log::note`]) of the names
-//! `<origin>/root` and `<origin>`; `log` and `head` stand one to eight times each, no key twice, and at every moment from the
-//! first one's time on one counts; `continues` stands at most eight times; `head-lifetime` is 1 to 604,800 seconds,
+//! `<origin>/root` and `<origin>`; `log` and `head` stand one to eight times each, and of root, log and head keys none is another.
+//! The last `log` has no `until`, and each other has one, no earlier than the next one's `from`. `continues` stands at most
+//! eight times and never with the present name; `head-lifetime` is 1 to 604,800 seconds,
 //! `clock-skew` 0 to 3,600. What follows is a [`Policy`] of witnesses, with one space between words, without logs, addresses,
 //! comments and empty lines, witnesses first, thresholds as numbers; a file that ends with `clock-skew` asks for no witness. With
 //! a policy a head counts only over a checkpoint whose note carries the cosignatures of its quorum, none dated later than the
@@ -45,7 +46,10 @@
 //!   `head-lifetime`, so a key is of no use to anybody after the next one's `from` and that span, give or take the skew.
 //! - **Log.** Between the next key's `from` and its own `until` the key before signs along: checkpoints then carry both
 //!   signatures, and a gateway that only has the trust file before still verifies them. A gateway asks for a signature by a
-//!   key that counted when the head was issued.
+//!   key that counted when the head was issued: from the key's `from` on and before its `until`. Signatures by keys that
+//!   don't count then are passed over.
+//! - **Clocks.** Both of a key's ends are `clock-skew` further out for a gateway: a key counts if its `from` is no later than
+//!   `issued` plus the skew, and if `issued` is before its end (the next head key's `from`, a log key's `until`) plus the skew.
 //! - **Root.** The first file with a new root key is signed by the old one too. A gateway that missed it asks for the
 //!   versions in between, one after the other ([`Trust::next`] of each).
 //! - **Epoch.** A registry whose log can't go on, because its newest copy is lost, goes on under another name: `epoch` one

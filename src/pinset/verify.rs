@@ -22,10 +22,12 @@
 //!
 //! The proof's checkpoint is the one that the head was signed over: `checkpoint_size` and `checkpoint_root` are its
 //! size and root, and the leaf publishes the head's pin set, version and `set_sha256`. The head is `issued` no later
-//! than the clock plus the skew, `expires` after that, by no more than the trust file's lifetime; a key that counts
-//! from a later time than the clock plus the skew isn't known. The set document has the head's SHA-256, size, registry,
+//! than the clock plus the skew, `expires` after that, by no more than the trust file's lifetime. One of the head keys and
+//! one of the log keys that signed count at `issued` ([`super::trust`] says when); signatures by the trust file's other head
+//! keys must verify too. The version is at most `checkpoint_size`, because each has a leaf. The checkpoint's note carries
+//! the cosignatures that the trust file asks for. The set document has the head's SHA-256, size, registry,
 //! name, epoch and version; each pins document the SHA-256 and size that the set names, its registry and name, the
-//! alias and the server.
+//! alias and the server, and each of its pins names evidence that is in it.
 //!
 //! The order is in the types: [`head`] gives a [`CheckedHead`], that gives a [`CheckedSet`], and only that a [`PinSet`].
 
@@ -46,7 +48,7 @@ use crate::{
     clock::{Span, Timestamp},
     event::{Event, Leaf, NotALeaf},
     log::{BadProof, Checkpoint, Proof, ProofError, policy::Unwitnessed, verify_consistency},
-    name::{Alias, SetName},
+    name::{Alias, QualifiedName, SetName},
 };
 
 /// A head, a leaf of 64 KiB in base64 and two proofs.
@@ -209,6 +211,9 @@ pub enum Refused {
     /// A document belongs elsewhere.
     #[error("a document does not belong to this set: {0}")]
     Foreign(&'static str),
+    /// A pin rests on evidence that isn't there.
+    #[error("the pin {0} names evidence that its document does not carry")]
+    NoEvidence(QualifiedName),
 }
 
 #[derive(Deserialize)]
@@ -421,7 +426,7 @@ impl CheckedSet {
     /// Takes the pins documents and gives the set that may be relied on.
     ///
     /// # Errors
-    /// As [`CheckedHead::with_set`].
+    /// As [`CheckedHead::with_set`], and [`Refused::NoEvidence`].
     pub fn with_pins(self, mut read: impl FnMut(&Sha256) -> Option<Vec<u8>>) -> Result<PinSet, Refused> {
         let mut under: BTreeMap<Alias, Arc<AliasPins>> = BTreeMap::new();
         for (alias, entry) in &self.document.aliases {
@@ -437,6 +442,9 @@ impl CheckedSet {
                 && pins.server == entry.server;
             if !same {
                 return Err(Refused::Foreign("a pins document"));
+            }
+            if let Some(pin) = pins.unvouched() {
+                return Err(Refused::NoEvidence(pin.name.clone()));
             }
             under.insert(alias.clone(), Arc::new(AliasPins::new(pins)));
         }

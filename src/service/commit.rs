@@ -89,7 +89,8 @@ pub(super) async fn resign(core: &Core, due: impl Fn(&Head) -> bool) -> Result<u
 }
 
 /// Begins a round if one is `due` of what the rows say and the log's size: from now on witnesses are asked for the newest
-/// checkpoint, and every pin set whose newest head isn't released has one that waits for it.
+/// checkpoint, and every pin set whose newest head isn't released, or not as it would have to be now, has one that waits for
+/// it.
 pub(super) async fn begin_round(core: &Core, due: impl Fn(&Round, u64) -> bool) -> Result<(), Failure> {
     if let Some(reason) = core.read_only() {
         return Err(Failure::ReadOnly(reason));
@@ -100,9 +101,14 @@ pub(super) async fn begin_round(core: &Core, due: impl Fn(&Round, u64) -> bool) 
     if !due(&work.tx.round().await?, size) {
         return Ok(());
     }
-    let released = work.tx.released_heads().await?;
-    let mut heads = work.tx.heads().await?;
-    heads.retain(|head| head.checkpoint_size < size && !released.contains(head));
+    let (gate, released) = (core.gate(&tip), work.tx.released_heads().await?);
+    let mut heads = Vec::new();
+    for head in work.tx.heads().await?.into_iter().filter(|head| head.checkpoint_size < size) {
+        // One that was released when less was asked for is none for gateways that ask for more by now.
+        if !released.contains(&head) || !is_cosigned(core, &mut work, head.checkpoint_size, &gate).await? {
+            heads.push(head);
+        }
+    }
     work.tx.begin_round(size, core.clock.now()).await?;
     sign_anew(core, work, &tip, &heads).await
 }
@@ -115,7 +121,7 @@ async fn sign_anew(core: &Core, mut work: Work, tip: &Tip, heads: &[Head]) -> Re
     let missing = || core.lost(ReadOnly::Damaged(format!("the checkpoint of size {size} is missing")).into());
     let note = work.tx.checkpoint(size).await?.ok_or_else(missing)?;
     let gate = core.gate(tip);
-    let cosigned = proofs::note_at(&mut work.tx, size).await?.is_some_and(|note| gate.passes(&note, core.clock.now()));
+    let cosigned = is_cosigned(core, &mut work, size, &gate).await?;
     for head in heads {
         let signed = core.signers.head(&work.state, &head.pinset, &checkpoint, core.clock.now(), core.heads);
         let signed = signed.map_err(|why| core.lost(why.into()))?;
@@ -126,6 +132,12 @@ async fn sign_anew(core: &Core, mut work: Work, tip: &Tip, heads: &[Head]) -> Re
     let moment = core.moment().next(tip, (checkpoint, note), rows);
     core.serve(moment).await.map_err(Failure::ReadOnly)?;
     Ok(())
+}
+
+/// Whether the checkpoint of this size has all that heads over it need.
+async fn is_cosigned(core: &Core, work: &mut Work, size: u64, gate: &Gate) -> Result<bool, StoreError> {
+    let note = proofs::note_at(&mut work.tx, size).await?;
+    Ok(note.is_some_and(|note| gate.passes(&note, core.clock.now())))
 }
 
 /// Keeps a head that was signed: gateways get it from now on, or it waits for its checkpoint's quorum.

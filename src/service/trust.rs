@@ -29,8 +29,8 @@ use crate::{
 /// What a draft changes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Change {
-    /// Nothing but the version.
-    Nothing,
+    /// Nothing but the version, and the witnesses that the settings name or don't.
+    Settings,
     /// A new key for heads, which is made here.
     Head {
         /// When it begins to count.
@@ -162,7 +162,9 @@ pub fn draft(app: &App, change: Change) -> Result<Terms, Refused> {
     terms.version += 1;
     let make = |kind| keyring::make(&app.core.signers.dir, kind, app.core.rng.as_ref());
     match change {
-        Change::Nothing => {}
+        Change::Settings => {
+            terms.witnesses = app.core.witnesses.configured().map(|configured| configured.policy().for_readers());
+        }
         Change::Head { from } => {
             let key = make(KeyKind::Head)?;
             terms.heads.push(HeadKey { key, from });

@@ -4,6 +4,7 @@ mod commands;
 mod forge;
 mod forged;
 mod tampered;
+mod trusted;
 
 use std::{fs, path::Path};
 

@@ -70,9 +70,10 @@ async fn pass(State(proxy): State<Proxy>, OriginalUri(uri): OriginalUri) -> Resu
 }
 
 /// What the Go program says about the log at this address.
-async fn go(program: &Path, key: &Verifier, url: &str, old: Option<&Path>) -> (bool, String) {
+async fn go(program: &Path, keys: &[&Verifier], url: &str, old: Option<&Path>) -> (bool, String) {
     let mut command = Command::new(program);
-    command.arg(key.to_string()).arg(format!("{url}/log")).args(old).env_clear();
+    let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
+    command.arg(keys.join(",")).arg(format!("{url}/log")).args(old).env_clear();
     let ran = tokio::task::spawn_blocking(move || command.output()).await.expect("no panic").expect("it runs");
     let said = String::from_utf8(ran.stdout).expect("text");
     (ran.status.success(), said.trim_end().to_owned())
@@ -94,7 +95,7 @@ async fn gos_verifier_accepts_a_long_log_and_rejects_one_flipped_byte_anywhere()
     fill(&site.app, LEAVES, With::Reviewers).await;
     let (key, (proxy, url)) = (key(&site.app), Proxy::before(&site.serve().await).await);
 
-    assert_eq!(go(&program, &key, &url, Some(&old)).await, (true, format!("ok {LEAVES}")));
+    assert_eq!(go(&program, &[&key], &url, Some(&old)).await, (true, format!("ok {LEAVES}")));
     let asked = std::mem::take(&mut *proxy.asked.lock().expect("whole"));
     let bundles = asked.iter().filter(|path| path.contains("/entries/")).count();
     assert_eq!(bundles as u64, LEAVES.div_ceil(256), "every bundle is read");
@@ -121,7 +122,7 @@ async fn gos_verifier_accepts_a_long_log_and_rejects_one_flipped_byte_anywhere()
     ];
     for (what, path, byte) in rows {
         *proxy.tamper.lock().expect("whole") = Some(Tamper { path: path.to_owned(), byte });
-        let (accepted, said) = go(&program, &key, &url, None).await;
+        let (accepted, said) = go(&program, &[&key], &url, None).await;
         assert!(!accepted && said.starts_with("refused: "), "{what}: {said}");
         let asked = std::mem::take(&mut *proxy.asked.lock().expect("whole"));
         assert!(asked.iter().any(|asked| asked == path), "{what}: {path} was never read");
@@ -130,7 +131,12 @@ async fn gos_verifier_accepts_a_long_log_and_rejects_one_flipped_byte_anywhere()
     *proxy.tamper.lock().expect("whole") = None;
     let stranger = countersign::keys::SigningKey::from_seed(&[77; 32]);
     let other = Verifier::new("pins.example", stranger.verifying()).expect("a name");
-    assert!(!go(&program, &other, &url, None).await.0);
+    assert!(!go(&program, &[&other], &url, None).await.0);
+    // While one key takes another's place, one of them has to have signed.
+    assert_eq!(go(&program, &[&other, &key], &url, None).await, (true, format!("ok {LEAVES}")));
+    let elsewhere = Verifier::new("other.example", stranger.verifying()).expect("a name");
+    let (accepted, said) = go(&program, &[&key, &elsewhere], &url, None).await;
+    assert!(!accepted && said.ends_with("keys of several logs"), "{said}");
     let forged = countersign::log::Checkpoint {
         origin: "pins.example".to_owned(),
         size: 1_000,
@@ -140,7 +146,7 @@ async fn gos_verifier_accepts_a_long_log_and_rejects_one_flipped_byte_anywhere()
     let log = countersign::keys::SigningKey::from_pem(&pem).expect("a key");
     let log = countersign::log::note::Signer::new("pins.example", log).expect("a name");
     std::fs::write(&old, countersign::log::sign_checkpoint(&forged, &log).expect("signs")).expect("written");
-    let (accepted, said) = go(&program, &key, &url, Some(&old)).await;
+    let (accepted, said) = go(&program, &[&key], &url, Some(&old)).await;
     assert!(!accepted && said.starts_with("refused: consistency"), "{said}");
 }
 

@@ -214,9 +214,3 @@ def spelled_time(at):
     return (datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=at)).strftime(
         "%Y-%m-%dT%H:%M:%S.%fZ"
     )
-
-
-def micros_of(spelled):
-    return (datetime.datetime.strptime(spelled, "%Y-%m-%dT%H:%M:%S.%fZ") - datetime.datetime(1970, 1, 1)) // (
-        datetime.timedelta(microseconds=1)
-    )

@@ -1,8 +1,9 @@
 // Reads a served log with Go's own verifier, golang.org/x/mod/sumdb: every entry, every hash, under the signed checkpoint.
 //
-//	go run log.go KEY URL [OLD-CHECKPOINT-FILE]
+//	go run log.go KEYS URL [OLD-CHECKPOINT-FILE]
 //
-// KEY is the log's verifier key (name+id+base64), URL the log's prefix. The last line is "ok SIZE" or a reason, and the
+// KEYS are the log's verifier keys (name+id+base64) with commas between them, one of which must have signed and none falsely;
+// URL is the log's prefix. The last line is "ok SIZE" or a reason, and the
 // exit code says which. Nothing is skipped: an entry that isn't read is an error.
 package main
 
@@ -90,13 +91,13 @@ func (c cached) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	return all, nil
 }
 
-func open(text []byte, key note.Verifier) (tlog.Tree, error) {
-	opened, err := note.Open(text, note.VerifierList(key))
+func open(text []byte, name string, keys note.Verifiers) (tlog.Tree, error) {
+	opened, err := note.Open(text, keys)
 	if err != nil {
 		return tlog.Tree{}, err
 	}
 	lines := strings.Split(opened.Text, "\n")
-	if len(lines) != 4 || lines[0] != key.Name() {
+	if len(lines) != 4 || lines[0] != name {
 		return tlog.Tree{}, errors.New("not a checkpoint of this log")
 	}
 	size, err := strconv.ParseInt(lines[1], 10, 64)
@@ -124,8 +125,24 @@ func split(bundle []byte) ([][]byte, error) {
 	return entries, nil
 }
 
-func check(keyText, prefix, old string) (int64, error) {
-	key, err := note.NewVerifier(keyText)
+// verifiers reads keys that must all have one name: the log's.
+func verifiers(keyTexts string) (string, note.Verifiers, error) {
+	var keys []note.Verifier
+	for _, keyText := range strings.Split(keyTexts, ",") {
+		key, err := note.NewVerifier(keyText)
+		if err != nil {
+			return "", nil, err
+		}
+		keys = append(keys, key)
+		if key.Name() != keys[0].Name() {
+			return "", nil, errors.New("keys of several logs")
+		}
+	}
+	return keys[0].Name(), note.VerifierList(keys...), nil
+}
+
+func check(keyTexts, prefix, old string) (int64, error) {
+	name, keys, err := verifiers(keyTexts)
 	if err != nil {
 		return 0, err
 	}
@@ -134,7 +151,7 @@ func check(keyText, prefix, old string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	tree, err := open(text, key)
+	tree, err := open(text, name, keys)
 	if err != nil {
 		return 0, fmt.Errorf("checkpoint: %w", err)
 	}
@@ -144,7 +161,7 @@ func check(keyText, prefix, old string) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		before, err := open(text, key)
+		before, err := open(text, name, keys)
 		if err != nil {
 			return 0, fmt.Errorf("older checkpoint: %w", err)
 		}
@@ -208,7 +225,7 @@ func min(a, b int64) int64 {
 
 func main() {
 	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: log KEY URL [OLD-CHECKPOINT-FILE]")
+		fmt.Fprintln(os.Stderr, "usage: log KEYS URL [OLD-CHECKPOINT-FILE]")
 		os.Exit(2)
 	}
 	old := ""

@@ -7,7 +7,7 @@ import re
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from strict import check, hex64, listed, parse, sha256, text, time, unbase64
+from strict import LAST_MICROS, check, hex64, listed, micros_of, parse, sha256, text, time, unbase64
 
 MAX_ENVELOPE = 4 << 20
 MAX_NOTE = 256 << 10
@@ -91,15 +91,17 @@ def divide_note(note):
 
 
 @functools.lru_cache(maxsize=1024)
-def open_note(note, name, key):
-    """The note's text if this key signed it under this name. Raises ValueError."""
+def open_note(note, name, keys):
+    """The note's text if one of these keys signed it under this name and none falsely. Raises ValueError."""
     body, signatures = divide_note(note)
     found = False
     for by, blob in signatures:
-        if by == name and blob[:4] == note_key_id(name, key):
-            if not signed_by(key, body.encode(), blob[4:]):
-                raise ValueError(f"the signature of {name} does not verify")
-            found = True
+        known = [key for key in keys if by == name and blob[:4] == note_key_id(name, key)]
+        if len(known) > 1:
+            raise ValueError("two keys have one id")
+        if known and not signed_by(known[0], body.encode(), blob[4:]):
+            raise ValueError(f"the signature of {name} does not verify")
+        found = found or bool(known)
     if not found:
         raise ValueError("no known key has signed")
     return body
@@ -132,18 +134,18 @@ class Proof:
         self.index = index
         divide_note(self.checkpoint)
 
-    def tree(self, trust):
-        """Size and root of the checkpoint, which the log's key signed."""
-        lines = open_note(self.checkpoint, trust["origin"], trust["log"]).split("\n")
+    def tree(self, trust, keys):
+        """Size and root of the checkpoint, which one of these keys of the log signed."""
+        lines = open_note(self.checkpoint, trust["origin"], keys).split("\n")
         size = number(lines[1]) if len(lines) == 4 else None
         root = node_hash_text(lines[2]) if len(lines) == 4 else None
         if lines[0] != trust["origin"] or size is None or size > MAX_SIZE or root is None or lines[3]:
             raise ValueError("not a checkpoint of this log")
         return size, root
 
-    def verify(self, leaf, trust):
+    def verify(self, leaf, trust, keys):
         """RFC 9162, section 2.1.3.2."""
-        size, root = self.tree(trust)
+        size, root = self.tree(trust, keys)
         if self.index >= size:
             raise ValueError("the leaf is beyond the tree")
         fn, sn = self.index, size - 1
@@ -178,14 +180,18 @@ def verifier_key(spelled, name):
 
 
 def read_trust(data):
-    """Origin, epoch, keys, caps, and the lines of witnesses as `rest`, of a trust file that its own root key signed. Raises ValueError."""
-    note = data.decode()
+    """Names, epoch, keys, caps, and the lines of witnesses as `rest`, of a trust file that its own root key signed. Raises
+    ValueError."""
     if len(data) > MAX_TRUST:
         raise ValueError("too long")
-    lines = note.split("\n\n", 1)[0].split("\n")
+    note = data.decode()
+    lines = divide_note(note)[0][:-1].split("\n")
+
+    def comes(word):
+        return bool(lines) and lines[0].startswith(word + " ")
 
     def take(word):
-        if not lines or not lines[0].startswith(word + " "):
+        if not comes(word):
             raise ValueError(f"no line '{word}'")
         return lines.pop(0)[len(word) + 1 :]
 
@@ -199,29 +205,92 @@ def read_trust(data):
         raise ValueError("not a trust file")
     trust = {"version": count("version", 1, 2**64 - 1), "origin": take("origin")}
     trust["epoch"] = count("epoch", 1, 2**64 - 1)
+    former = []
+    while comes("continues"):
+        former.append(take("continues"))
+    if len(former) > 8 or trust["origin"] in former or not all(map(is_name, former)):
+        raise ValueError("continues")
     trust["root"] = verifier_key(take("root"), trust["origin"] + "/root")
-    trust["log"] = verifier_key(take("log"), trust["origin"])
-    heads = []
-    while lines and lines[0].startswith("head "):
+    trust["logs"], trust["heads"] = [], []
+    while comes("log"):
+        trust["logs"].append(read_log_key(take("log"), trust["origin"]))
+    while comes("head"):
         key, since = take("head").split(" from ", 1)
         if not public_key(key) or not time(since):
             raise ValueError("head")
-        heads.append((bytes.fromhex(key), since))
-    if not 1 <= len(heads) <= 8:
-        raise ValueError("1 to 8 head keys")
-    trust["heads"] = heads
-    trust["lifetime"] = count("head-lifetime", 1, 7 * 86_400)
-    trust["skew"] = count("clock-skew", 0, 3_600)
+        trust["heads"].append((bytes.fromhex(key), micros_of(since)))
+    check_keys(trust)
+    trust["lifetime"] = count("head-lifetime", 1, 7 * 86_400) * 1_000_000
+    trust["skew"] = count("clock-skew", 0, 3_600) * 1_000_000
     trust["rest"] = lines
-    open_note(note, trust["origin"] + "/root", trust["root"])
+    open_note(note, trust["origin"] + "/root", (trust["root"],))
     return trust
+
+
+def read_log_key(spelled, origin):
+    """Key, since when it counts, and until when (None: for good). Raises ValueError."""
+    key, *words = spelled.split(" ")
+    since, until = 0, None
+    if words[:1] == ["from"]:
+        since, words = spelled_micros(words), words[2:]
+        if since == 0:
+            raise ValueError("the beginning is not spelled out")
+    if words[:1] == ["until"]:
+        until, words = spelled_micros(words), words[2:]
+    if words:
+        raise ValueError("log")
+    return verifier_key(key, origin), since, until
+
+
+def spelled_micros(words):
+    if len(words) < 2 or not time(words[1]):
+        raise ValueError("not a time")
+    return micros_of(words[1])
+
+
+def check_keys(trust):
+    """No key twice, in the order of their times, and at every moment one that counts. Raises ValueError."""
+    logs, heads = trust["logs"], trust["heads"]
+    keys = [trust["root"], *(log[0] for log in logs), *(head[0] for head in heads)]
+    if len(set(keys)) != len(keys) or not (1 <= len(logs) <= 8 and 1 <= len(heads) <= 8):
+        raise ValueError("1 to 8 log keys and head keys, each once")
+    for (_, since, until), (_, following, _) in zip(logs, logs[1:]):
+        if since >= following or until is None or until < following:
+            raise ValueError("a moment without a log key, or out of order")
+    if logs[-1][2] is not None or any(a[1] >= b[1] for a, b in zip(heads, heads[1:])):
+        raise ValueError("no log key for good, or head keys out of order")
+
+
+def later(at, span):
+    """Times end at the last one: a span added never wraps."""
+    return min(at + span, LAST_MICROS)
+
+
+def logs_at(trust, issued):
+    """The keys of the log that count for a head of this moment."""
+    skew = trust["skew"]
+    ended = lambda until: until is not None and issued >= later(until, skew)
+    return tuple(
+        key for key, since, until in trust["logs"] if since <= later(issued, skew) and not ended(until)
+    )
+
+
+def heads_at(trust, issued):
+    """Key ids of the head keys that count for a head of this moment: each until the next one's time."""
+    skew, ends = trust["skew"], [since for _, since in trust["heads"][1:]] + [None]
+    ended = lambda until: until is not None and issued >= later(until, skew)
+    return {
+        key_id(key)
+        for (key, since), until in zip(trust["heads"], ends)
+        if since <= later(issued, skew) and not ended(until)
+    }
 
 
 # DSSE
 
 
 def open_envelope(data, payload_type, keys):
-    """The payload, if a known key signed it. `keys` maps key ids to keys. Raises ValueError."""
+    """The payload and the ids of the known keys that signed it, at least one. `keys` maps ids to keys. Raises ValueError."""
     envelope = parse(data, MAX_ENVELOPE)
     check(
         envelope, {"payload": text, "payloadType": text, "signatures": listed({"keyid?": text, "sig": text})}
@@ -250,4 +319,4 @@ def open_envelope(data, payload_type, keys):
         raise ValueError("two signatures by one key")
     if not by:
         raise ValueError("no signature is by a known key")
-    return payload
+    return payload, by

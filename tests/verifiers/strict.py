@@ -7,6 +7,7 @@ import json
 import re
 
 LAST_TIME = "9999-12-30T21:59:59.999999Z"
+LAST_MICROS = 253_402_207_199_999_999
 
 
 # Bytes, base64, hashes
@@ -159,6 +160,12 @@ def time(value):
     return "1970" <= value <= LAST_TIME
 
 
+def micros_of(spelled):
+    """Microseconds since 1970 of a time in its spelling."""
+    since = datetime.datetime.strptime(spelled, "%Y-%m-%dT%H:%M:%S.%fZ") - datetime.datetime(1970, 1, 1)
+    return since // datetime.timedelta(microseconds=1)
+
+
 def version(value):
     bad_range = lambda v: v[0] in "^~<>=" or any(c in v for c in "*|,") or v == "latest"
     return fits(value, matches(r"[!-~]{1,255}")) and not bad_range(value)
@@ -212,7 +219,7 @@ severity = one_of("info", "low", "medium", "high", "critical")
 reviewer = lambda value: value == "local-operator" or hex32(value)
 u32 = up_to(2**32 - 1)
 u64 = up_to(2**53 - 1)
-micros = up_to(253_402_207_199_999_999)
+micros = up_to(LAST_MICROS)
 
 
 def document(data, shape, limit):

@@ -14,8 +14,17 @@ import json
 import pathlib
 import sys
 
-from leaves import BUNDLE, HEAD, PINS, SET, micros_of, read_leaf, spelled_time
-from signed import Proof, key_id, node_hash_text, open_envelope, read_trust
+from leaves import BUNDLE, HEAD, PINS, SET, read_leaf, spelled_time
+from signed import (
+    Proof,
+    heads_at,
+    key_id,
+    later,
+    logs_at,
+    node_hash_text,
+    open_envelope,
+    read_trust,
+)
 from strict import (
     canonical,
     check,
@@ -26,6 +35,7 @@ from strict import (
     listed,
     matches,
     maybe,
+    micros_of,
     one_of,
     parse,
     role,
@@ -72,30 +82,31 @@ def trusted(data):
 # The head and what it names
 
 
-def open_head(data, trust, now):
-    """What the head says, if a head key that counts at `now` (microseconds; None is any) signed it."""
-    skew = trust["skew"] * 1_000_000
-    keys = {
-        key_id(key): key for key, since in trust["heads"] if now is None or micros_of(since) <= now + skew
-    }
-    payload = open_envelope(data, "application/vnd.countersign.pinset-head.v1+json", keys)
-    return document(payload, HEAD, MAX_HEAD)
+def open_head(data, trust):
+    """What the head says, and which head keys of the trust file signed it, whenever they count."""
+    keys = {key_id(key): key for key, _ in trust["heads"]}
+    payload, by = open_envelope(data, "application/vnd.countersign.pinset-head.v1+json", keys)
+    return document(payload, HEAD, MAX_HEAD), by
 
 
 def verify_head(data, leaf, proof, trust, pinset, now):
     try:
-        head = open_head(data, trust, now)
+        head, by = open_head(data, trust)
         named = (head["name"], head["registry"], head["epoch"])
         if named != (pinset, trust["origin"], trust["epoch"]):
             raise ValueError("the head is about something else")
         issued, expires = micros_of(head["issued"]), micros_of(head["expires"])
-        in_future = issued > now + trust["skew"] * 1_000_000
-        if in_future or expires <= issued or expires - issued > trust["lifetime"] * 1_000_000:
+        in_future = issued > later(now, trust["skew"])
+        if in_future or expires <= issued or expires - issued > trust["lifetime"]:
             raise ValueError("the head's times are outside the caps")
-        size, root = proof.verify(leaf, trust)
+        if not heads_at(trust, issued).intersection(by):
+            raise ValueError("the key that signed it did not count when it was issued")
+        size, root = proof.verify(leaf, trust, logs_at(trust, issued))
         if (size, root.hex()) != (head["checkpoint_size"], head["checkpoint_root"]):
             raise ValueError("the head was signed over another checkpoint")
-        check_witnesses(proof.checkpoint, trust["witnesses"], now + trust["skew"] * 1_000_000)
+        check_witnesses(proof.checkpoint, trust["witnesses"], later(now, trust["skew"]))
+        if head["version"] > size:
+            raise ValueError("more versions than leaves")
         published = read_leaf(leaf)
         said = tuple(published.get(name) for name in ("type", "pinset", "version", "set_sha256"))
         if said != ("pinset-published", pinset, head["version"], head["set_sha256"]):
@@ -126,6 +137,8 @@ def verify_pins(data, pinset, alias):
         found = (pins["registry"], pins["set"], pins["alias"], pins["server"])
         if found != (pinset["registry"], pinset["name"], alias, entry["server"]):
             raise ValueError("a document of something else")
+        if any(pin["evidence"] not in pins["evidence"] for pin in pins["pins"]):
+            raise ValueError("a pin without evidence")
     except ValueError as e:
         raise Refused("pins", str(e)) from e
     return pins
@@ -185,7 +198,8 @@ def verify_bundle(data, trust):
         f"leaves of the types {found}",
     )
     try:
-        size, _ = [proofs[name].verify(leaves[name], trust) for name in names][-1]
+        logs = tuple(key for key, _, _ in trust["logs"])
+        size, _ = [proofs[name].verify(leaves[name], trust, logs) for name in names][-1]
     except ValueError as e:
         raise Refused("log", str(e)) from e
     need(len({proof.checkpoint for proof in proofs.values()}) == 1, "checkpoint", "several checkpoints")
@@ -198,7 +212,7 @@ def verify_bundle(data, trust):
 
     try:
         # While it lasts witnesses cosign; whether it has run out since is nothing that a bundle proves.
-        expires = micros_of(open_head(parts["head"], trust, None)["expires"])
+        expires = micros_of(open_head(parts["head"], trust)[0]["expires"])
     except ValueError as e:
         raise Refused("head", str(e)) from e
     pinset_name = decision["pinset"]
@@ -305,7 +319,7 @@ def check_attestation(data, release, key):
     """The statement's subjects, if it is the recorded statement by this key."""
     need(sha256(data) == release["attestation"], "attestation", "another SHA-256")
     try:
-        payload = open_envelope(data, "application/vnd.in-toto+json", {key_id(key): key})
+        payload, _ = open_envelope(data, "application/vnd.in-toto+json", {key_id(key): key})
     except ValueError as e:
         raise Refused("attestation", str(e)) from e
     try:

@@ -100,7 +100,7 @@ pub(super) struct Way {
 
 #[derive(clap::Subcommand, Debug)]
 pub(super) enum Trust {
-    /// Write what the trust file says, in its next version, as a text to be signed
+    /// Write what the trust file says, in its next version and with the witnesses of the settings, as a text to be signed
     Draft {
         /// Where it goes
         #[arg(short, long, value_name = "FILE")]
@@ -177,7 +177,7 @@ pub(super) async fn key(key: &Key, app: &App, env: &mut Env) -> Result<(), Failu
 
 pub(super) async fn trust(trust: &Trust, app: &App, env: &mut Env) -> Result<(), Failure> {
     match trust {
-        Trust::Draft { output } => write(&trust::draft(app, Change::Nothing)?, output, env),
+        Trust::Draft { output } => write(&trust::draft(app, Change::Settings)?, output, env),
         Trust::Publish { file } => {
             let note = files::read(env, file, MAX_TRUST)?;
             publish(app, &String::from_utf8_lossy(&note), env).await

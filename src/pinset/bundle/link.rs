@@ -77,6 +77,9 @@ pub enum Broken {
     /// The pins document isn't one.
     #[error("pins: {0}")]
     Pins(NotCanonical),
+    /// A pin rests on evidence that isn't there.
+    #[error("pins: the pin {0} names evidence that its document does not carry")]
+    NoEvidence(QualifiedName),
     /// The decision's record doesn't hold together.
     #[error("decision: {0}")]
     Decision(#[from] Unsound),
@@ -129,7 +132,7 @@ impl Broken {
             Self::Order(_) => "order",
             Self::Head(_) => "head",
             Self::Set(_) | Self::Issued => "set",
-            Self::NoAlias | Self::OtherPins | Self::Pins(_) => "pins",
+            Self::NoAlias | Self::OtherPins | Self::Pins(_) | Self::NoEvidence(_) => "pins",
             Self::Decision(_) | Self::NotApproved(_) | Self::Foreign(_) => "decision",
             Self::NoPin | Self::OtherPin(_) => "pin",
             Self::OtherEvidence(_) => "evidence",
@@ -243,7 +246,11 @@ fn pins(bytes: &[u8], set: &SetDocument, decision: &Decision) -> Result<PinsDocu
     let pins = PinsDocument::parse(bytes).map_err(Broken::Pins)?;
     let same =
         (&pins.registry, &pins.set, &pins.alias, &pins.server) == (&set.registry, &set.name, alias, &entry.server);
-    if same { Ok(pins) } else { Err(Broken::OtherPins) }
+    match pins.unvouched() {
+        _ if !same => Err(Broken::OtherPins),
+        Some(pin) => Err(Broken::NoEvidence(pin.name.clone())),
+        None => Ok(pins),
+    }
 }
 
 fn approves(decision: &Decision, registry: &str) -> Result<(), Broken> {

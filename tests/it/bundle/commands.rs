@@ -96,11 +96,11 @@ async fn a_bundle_that_cant_be_made_says_why() {
     }
     // Another registry's trust file.
     let elsewhere = Audit::new().await;
-    let key = countersign::keys::SigningKey::from_seed(&[5; 32]);
+    let [key, head] = [5, 6].map(|n| countersign::keys::SigningKey::from_seed(&[n; 32]));
     let mut terms = elsewhere.trust().terms().clone();
     terms.root = key.verifying();
     terms.heads =
-        vec![countersign::pinset::trust::HeadKey { key: key.verifying(), from: countersign::clock::Timestamp::EPOCH }];
+        vec![countersign::pinset::trust::HeadKey { key: head.verifying(), from: countersign::clock::Timestamp::EPOCH }];
     fs::write(&trust, terms.sign(&[&key]).expect("signs").note()).expect("written");
     let ran = audit.run(&[&["bundle", "notes.export"], common.as_slice(), &["--trust", &trust]].concat()).await;
     assert_eq!((ran.exit, fs::exists(&out).expect("a folder")), (3, false), "{ran}");

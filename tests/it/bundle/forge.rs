@@ -4,8 +4,13 @@
 use countersign::{
     attest::dsse::{self, Envelope},
     canon::{Sha256, to_jcs},
+    clock::Timestamp,
     keys::SigningKey,
-    log::{Checkpoint, Edge, Plan, Proof, Tiles, leaf_hash, note::Signer, sign_checkpoint},
+    log::{
+        Checkpoint, Edge, Plan, Proof, Tiles, leaf_hash,
+        note::{self, Signer},
+        sign_checkpoint_by,
+    },
     pinset::{
         bundle::{Bundle, Logged},
         head,
@@ -22,7 +27,10 @@ pub(super) const NAMES: [&str; 8] =
 
 /// Everything that a registry can sign with, and what it says.
 pub(super) struct Forge {
-    pub(super) log: Signer,
+    /// The keys that sign the log.
+    pub(super) logs: Vec<Signer>,
+    /// Who cosigns its checkpoints, by name, and when they say so.
+    pub(super) witnesses: Vec<(String, SigningKey, Timestamp)>,
     pub(super) head_key: SigningKey,
     pub(super) publisher: SigningKey,
     descriptor: Vec<u8>,
@@ -60,7 +68,8 @@ impl Forge {
         ];
         let log = Signer::new("pins.example", audit.key("log.pem")).expect("a name");
         Self {
-            log,
+            logs: vec![log],
+            witnesses: vec![],
             head_key: head,
             publisher,
             descriptor: bundle.descriptor.clone(),
@@ -116,7 +125,10 @@ impl Forge {
         let published = to_jcs(&make("published", &|it| it["set_sha256"] = hex(&set)));
 
         let leaves = [&authority, &release, &decision, &published];
-        let tree = Tree::of(&self.places, &leaves, &self.log);
+        let mut tree = Tree::of(&self.places, &leaves, &self.logs);
+        for (name, key, at) in &self.witnesses {
+            tree.note += &note::cosign(&tree.checkpoint.to_string(), name, key, *at).expect("cosigns");
+        }
         let head = to_jcs(&make("head", &|it| {
             it["set_sha256"] = hex(&set);
             it["set_size"] = json!(set.len());
@@ -149,7 +161,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn of(places: &[u64], leaves: &[&Vec<u8>], log: &Signer) -> Self {
+    pub(super) fn of(places: &[u64], leaves: &[&Vec<u8>], logs: &[Signer]) -> Self {
         let mut edge = Edge::new();
         for index in 0..=places.iter().copied().max().unwrap_or_default() {
             match places.iter().position(|place| *place == index) {
@@ -161,8 +173,8 @@ impl Tree {
         for (tile, bytes) in edge.tiles() {
             tiles.insert(tile, &bytes).expect("fits");
         }
-        let checkpoint = Checkpoint { origin: log.name().to_owned(), size: edge.size(), root: edge.root() };
-        let note = sign_checkpoint(&checkpoint, log).expect("signs");
+        let checkpoint = Checkpoint { origin: logs[0].name().to_owned(), size: edge.size(), root: edge.root() };
+        let note = sign_checkpoint_by(&checkpoint, &logs.iter().collect::<Vec<_>>()).expect("signs");
         Self { tiles, checkpoint, note }
     }
 

@@ -12,10 +12,13 @@ use countersign::{
         trust::Trust,
         verify::{self, HeadAnswer, Refused, Seen},
     },
+    review::ReviewerId,
     service::{
-        App, QuorumHealth, Trouble,
+        self, App, QuorumHealth, Trouble,
         distribute::{self, NoHead},
+        govern::Governor,
         jobs,
+        trust::Change,
     },
 };
 
@@ -421,6 +424,45 @@ fn settings_without_the_witnesses_that_the_trust_file_asks_for_release_nothing()
         assert_eq!(app.ask_witnesses().await.expect("answers"), 0);
         assert_eq!(gateway(&app, "a", None).await, Err(NOBODY.to_owned()));
         assert_eq!(gateway(&app, "default", None).await.map(|seen| seen.checkpoint.size), Ok(3));
+    }));
+}
+
+#[test]
+fn in_a_new_epoch_heads_wait_until_witnesses_know_the_new_name() {
+    block_on(on_both(async |fresh| {
+        let w = Watched::new(fresh, 1, 1).await;
+        w.add_set("a").await;
+        w.ask().await;
+        let before = w.gateway("default", None).await.expect("served");
+        assert_eq!(w.asked(), [[(0, 5)]]);
+        let change = Change::Epoch { origin: "pins.example/2".to_owned(), version: None };
+        let terms = service::trust::draft(&w.app, change).expect("drafted");
+        assert!(terms.witnesses.is_some(), "the quorum goes along");
+        let next = service::trust::sign(&w.app, &terms, vec![]).expect("signed");
+        let by = Governor { by: ReviewerId::local_operator(), name: "test".to_owned() };
+        service::trust::publish(&w.app, next.note(), by).await.expect("published");
+
+        // The witness doesn't know this name; what it cosigned under the old one says nothing about the new log.
+        assert_eq!(w.ask().await, 1);
+        assert_eq!(w.troubles(), [Some("refused")]);
+        assert!(w.gateway("default", None).await.is_err(), "gateways that follow wait");
+        let old = Trust::first(&w.app.moment().trust.note).expect("reads");
+        assert_eq!(old.terms().epoch, 2);
+        assert_eq!(before.checkpoint.origin, "pins.example");
+
+        // It is told, and begins anew from nothing.
+        {
+            let mut desk = w.witnesses[0].desk();
+            (desk.logs, desk.seen) = (old.logs().expect("names the log"), None);
+        }
+        w.asked();
+        w.bench.pass(Span::seconds(1));
+        w.ask().await;
+        let size = w.app.moment().checkpoint.size;
+        assert_eq!(w.asked(), [[(5, size), (0, size)]]);
+        let seen = w.gateway("default", None).await.expect("cosigned");
+        assert_eq!((seen.checkpoint.origin.as_str(), seen.checkpoint.size), ("pins.example/2", size));
+        assert_eq!(w.shown(), Some(size));
     }));
 }
 
