@@ -56,7 +56,7 @@ pub(crate) struct Site {
     pub(crate) ada: String,
     /// `review`, of Rex.
     pub(crate) rex: String,
-    _whole: EndsWhole,
+    pub(crate) whole: EndsWhole,
 }
 
 /// What came back.
@@ -114,8 +114,8 @@ impl Site {
         let pull = token(&app, "pull:default", "bot").await;
         let (ada, rex) = (token(&app, "review", "ada").await, token(&app, "review", "rex").await);
         authority(&app, "com.example", &publisher(), Speaks::Publisher).await;
-        let _whole = EndsWhole::new(app.clone());
-        Self { app, clock, router, publish, pull, ada, rex, _whole }
+        let whole = EndsWhole::new(app.clone());
+        Self { app, clock, router, publish, pull, ada, rex, whole }
     }
 
     /// Serves it on a port of its own, as long as the test lasts.

@@ -80,11 +80,9 @@ fn every_write_passes_the_probe() {
     for file in std::fs::read_dir(folder).expect("a folder") {
         let path = file.expect("a file").path();
         let text = std::fs::read_to_string(&path).expect("text");
+        // The anchor's table is in another database, on purpose outside every transaction of this one.
+        let exempt = ["mod.rs", "fsck.rs", "anchor.rs"].iter().any(|name| path.ends_with(name));
         let past = text.lines().find(|line| line.contains("self.0.0") || line.contains(".execute("));
-        assert!(
-            path.ends_with("mod.rs") || path.ends_with("fsck.rs") || past.is_none(),
-            "{}: {past:?}",
-            path.display()
-        );
+        assert!(exempt || past.is_none(), "{}: {past:?}", path.display());
     }
 }

@@ -1,21 +1,31 @@
 //! Fold equals store, after every test that has a registry: whatever a test did, replaying the log gives what is served and
 //! kept. The check is in the way out, so that no test can forget it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use countersign::{canon::Sha256, service::App};
 
 use crate::service::check_log;
 
 /// Checks its registry when the test is over, unless the test has failed already or closed the database.
-pub(crate) struct EndsWhole(App);
+pub(crate) struct EndsWhole(App, AtomicBool);
 
 impl EndsWhole {
     pub(crate) const fn new(app: App) -> Self {
-        Self(app)
+        Self(app, AtomicBool::new(false))
+    }
+
+    /// The test has damaged its registry, and says so: there is nothing left to compare.
+    pub(crate) fn spoiled(&self) {
+        self.1.store(true, Ordering::Relaxed);
     }
 }
 
 impl Drop for EndsWhole {
     fn drop(&mut self) {
+        if self.1.load(Ordering::Relaxed) {
+            return;
+        }
         at_the_end(async || {
             if self.0.reader().conn().await.is_ok() {
                 fold_equals_store(&self.0).await;

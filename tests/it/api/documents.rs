@@ -317,6 +317,7 @@ fn the_description_is_made_of_the_routes_and_lists_every_call() {
             "GET /v1/servers",
             "GET /v1/servers/{namespace}/{name}",
             "GET /v1/trust",
+            "GET /v1/trust/{version}",
         ]
     );
     assert!(calls().iter().all(|call| !call.who.is_empty() && !call.what.is_empty()));

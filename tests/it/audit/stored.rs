@@ -89,6 +89,7 @@ fn a_changed_database_fails_its_audit() {
         block_on(on_both(async |fresh| {
             let court = Court::of(fresh).await;
             rewrite(fresh, table, trigger, sqlite, postgres).await;
+            court.site.whole.spoiled();
             let refused = court.audit_stored(&[]).await;
             assert_eq!((refused.exit, refused.kinds()), (1, vec![kind]), "{sqlite}: {refused}");
         }));
@@ -124,6 +125,7 @@ fn stored_leaves_are_read_again_and_a_flipped_bit_stops_the_signing() {
             assert_eq!(app.rechecked().passes, 1, "it begins again");
             app.write(crate::service::AddSet("between".to_owned())).await.expect("written");
             rewrite(fresh, table, trigger, sqlite, postgres).await;
+            court.site.whole.spoiled();
             assert_eq!(app.read_only(), None, "nobody has looked yet");
             let jobs = tokio::spawn(jobs::run(app.clone()));
             let clock = court.site.clock.clone();

@@ -96,7 +96,7 @@ async fn a_bundle_that_cant_be_made_says_why() {
     }
     // Another registry's trust file.
     let elsewhere = Audit::new().await;
-    let [key, head] = [5, 6].map(|n| countersign::keys::SigningKey::from_seed(&[n; 32]));
+    let [key, head] = [205, 206].map(|n| countersign::keys::SigningKey::from_seed(&[n; 32]));
     let mut terms = elsewhere.trust().terms().clone();
     terms.root = key.verifying();
     terms.heads =

@@ -151,6 +151,7 @@ fn a_write_survives_each_statement_of_its_batch_failing_or_leaves_no_trace() {
                 "INSERT INTO log_tile",
                 "UPDATE log_head SET",
                 "INSERT INTO head",
+                "INSERT INTO head_released",
                 "SELECT pinset, version,",
                 "INSERT INTO checkpoint",
                 "COMMIT",
