@@ -39,7 +39,7 @@ impl Step for Toggle {
     async fn run(&self, work: &mut Work) -> Result<(), Stop<()>> {
         let by = ReviewerId::local_operator();
         let reviewer = ReviewerId::random([7; 16]);
-        work.append(Event::ReviewerSet(ReviewerSet { reviewer, active: self.0 % 2 == 0, by }))?;
+        work.append(Event::ReviewerSet(ReviewerSet { reviewer, active: self.0.is_multiple_of(2), by }))?;
         work.audit("bench", "toggle", "reviewer", "");
         Ok(())
     }

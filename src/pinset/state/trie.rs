@@ -91,7 +91,7 @@ fn insert<V: Clone>(branch: &mut Branch<V>, depth: usize, leaf: Arc<(Sha256, V)>
 /// The hex digit of a hash at a depth.
 fn digit(key: &Sha256, depth: usize) -> usize {
     let byte = key.0.get(depth / 2).copied().unwrap_or_default();
-    usize::from(if depth % 2 == 0 { byte >> 4 } else { byte & 15 })
+    usize::from(if depth.is_multiple_of(2) { byte >> 4 } else { byte & 15 })
 }
 
 #[cfg(test)]
