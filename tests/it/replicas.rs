@@ -199,7 +199,8 @@ fn replicas_that_never_look_show_what_is_old_and_write_what_is_right() {
         let app = &fleet.replicas[0].0.app;
         check_log(app).await;
         let mut conn = app.reader().conn().await.expect("a connection");
-        for note in seen.lock().expect("whole").iter().chain([&old, &new]) {
+        let seen: Vec<String> = seen.lock().expect("whole").iter().cloned().collect();
+        for note in seen.iter().chain([&old, &new]) {
             let size = note.lines().nth(1).expect("a size").parse().expect("a number");
             assert_eq!(conn.checkpoint(size).await.expect("read").as_ref(), Some(note));
         }
@@ -276,12 +277,15 @@ fn a_replica_that_never_looks_loses_no_precondition() {
     }));
 }
 
+/// Status and body, by address.
+type Answers = BTreeMap<String, (u16, Vec<u8>)>;
+
 /// A cache that keeps the first answer to each question for ever, and answers so when the registry is gone.
 #[derive(Clone)]
 struct Cache {
     origin: String,
     client: reqwest::Client,
-    kept: Arc<std::sync::Mutex<BTreeMap<String, (u16, Vec<u8>)>>>,
+    kept: Arc<std::sync::Mutex<Answers>>,
 }
 
 impl Cache {

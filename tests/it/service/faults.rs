@@ -99,9 +99,12 @@ enum Told {
     Fatal,
 }
 
+/// See [`MATRIX`].
+type Row<'a> = (Option<&'a str>, When, [(u32, Told, bool); 2]);
+
 /// One row of the matrix: what fails (`None`: any statement but `COMMIT`), what the writer is told if it fails once and if
 /// it fails always, and whether the write is there after a restart.
-const MATRIX: &[(Option<&str>, When, [(u32, Told, bool); 2])] = &[
+const MATRIX: &[Row<'static>] = &[
     (None, Before, [(1, Told::Done, true), (ALWAYS, Told::Failed, false)]),
     (None, After, [(1, Told::Done, true), (ALWAYS, Told::Failed, false)]),
     (Some(COMMIT), Before, [(1, Told::Done, true), (ALWAYS, Told::Failed, false)]),
@@ -183,7 +186,7 @@ fn a_write_survives_each_statement_of_its_batch_failing_or_leaves_no_trace() {
                 }
             }
         }
-        assert_eq!(n, 58);
+        assert_eq!(n, 62);
         check_log(&app).await;
         app.close().await;
     }));
