@@ -172,7 +172,8 @@ impl Step for Careless {
     }
 }
 
-/// The log as anybody could check it: every leaf under the newest checkpoint, tiles and proofs included.
+/// The log as anybody could check it: every leaf under the newest checkpoint, tiles and proofs included. Of a long log some
+/// hundred leaves and checkpoints are proved one by one; its root is made of all.
 pub(crate) async fn check_log(app: &App) -> u64 {
     use countersign::{
         log::{Bundle, Frontier, leaf_hash, verify_consistency},
@@ -184,14 +185,20 @@ pub(crate) async fn check_log(app: &App) -> u64 {
     let size = moment.checkpoint.size;
     let (mut state, mut tree) = (State::default(), Frontier::new());
     let mut index = 0;
+    let proved = |index: u64| size < 1_000 || index % 97 == 0;
     while let Some(bundle) = Bundle::holding(index, size) {
         let bytes = app.bundle(bundle).await.expect("reads").expect("is covered");
         for leaf in bundle.decode(&bytes).expect("a bundle") {
             state.apply(index, leaf).expect("the log folds");
             tree.append(leaf_hash(leaf));
-            let proof = app.inclusion(index).await.expect("a proof");
-            assert_eq!(proof.verify_by(leaf, &log).expect("verifies").size, size);
+            if proved(index) {
+                let proof = app.inclusion(index).await.expect("a proof");
+                assert_eq!(proof.verify_by(leaf, &log).expect("verifies").size, size);
+            }
             index += 1;
+            if !proved(index) && index < size {
+                continue;
+            }
             let mut conn = app.reader().conn().await.expect("a connection");
             if let Some(note) = conn.checkpoint(index).await.expect("reads") {
                 let before = moment.state.registry().expect("is there").continues.last();
