@@ -188,9 +188,10 @@ pub async fn open_to_read(database: &config::Database, connections: u32) -> Resu
 }
 
 async fn open_sqlite(path: &std::path::Path, readers: u32) -> Result<(Reader, Writer)> {
-    // Before SQLite makes it readable by others; the files beside it take over its permissions.
-    let mut private = std::fs::OpenOptions::new();
-    private.create(true).truncate(false).write(true).mode(0o600).open(path).map_err(sqlx::Error::Io)?;
+    // A new file turns to its write-ahead log under an exclusive lock, and SQLite doesn't wait for that one however long it
+    // may be busy: of several first starts at once the others would fail. So they make and turn it one after the other.
+    let turn = turn(path).await?;
+    make_private(path)?;
     let options = SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)
@@ -202,10 +203,31 @@ async fn open_sqlite(path: &std::path::Path, readers: u32) -> Result<(Reader, Wr
         let pool = SqlitePoolOptions::new().acquire_timeout(BUSY + ACQUIRE);
         pool.idle_timeout(None).max_lifetime(None).test_before_acquire(false).min_connections(1)
     };
-    let writer = pool().max_connections(1).connect_with(options.clone().create_if_missing(true)).await?;
+    let writer = pool().max_connections(1).connect_with(options.clone()).await?;
+    drop(turn);
     let reading = options.pragma("query_only", "ON");
     let reader = pool().max_connections(readers).connect_with(reading).await?;
     Ok((Reader(On::Sqlite(reader), None), Writer(On::Sqlite(writer), None)))
+}
+
+/// Waits until nobody else is opening a database in this folder. Whoever has opened one doesn't hold it, so the wait is of
+/// milliseconds.
+async fn turn(path: &std::path::Path) -> Result<std::fs::File> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+    let folder = std::fs::File::open(folder).map_err(sqlx::Error::Io)?;
+    let locked = tokio::task::spawn_blocking(move || folder.lock().map(|()| folder));
+    let locked = tokio::time::timeout(BUSY, locked).await.map_err(|_| sqlx::Error::PoolTimedOut)?;
+    Ok(locked.map_err(|e| sqlx::Error::Io(e.into()))?.map_err(sqlx::Error::Io)?)
+}
+
+/// Makes the file before SQLite makes one that others may read; the files beside it take over its permissions. One that
+/// is there is not opened: closing it would take this process's locks away from whoever else has the database open in it.
+fn make_private(path: &std::path::Path) -> Result<()> {
+    match std::fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(path) {
+        Ok(_) => Ok(()),
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(e) => Err(sqlx::Error::Io(e).into()),
+    }
 }
 
 async fn open_postgres(url: &config::DatabaseText, readers: u32) -> Result<(Reader, Writer)> {

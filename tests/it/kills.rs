@@ -1,5 +1,5 @@
 //! Writers over HTTP while the server, and PostgreSQL below it, are killed at random moments: what was acknowledged is
-//! there, no checkpoint that anybody saw is contradicted by a later one, and the service comes back.
+//! there, no checkpoint that anybody saw is contradicted by a later one, an audit finds nothing, and the service comes back.
 //!
 //! Twenty kills an engine; `COUNTERSIGN_TEST_KILLS` asks for more, and `COUNTERSIGN_TEST_SEED` for a run again.
 
@@ -29,6 +29,7 @@ use crate::{
     api::{account, authority, token},
     cluster::Cluster,
     process::{self, PATIENCE, Process, key, submission_of},
+    terminal::Desk,
     whole::fold_equals_store,
 };
 
@@ -176,6 +177,7 @@ async fn prepared(data: &Path, database: &Database) -> (String, String) {
     account(&app, "rex", &[Role::Reviewer]).await;
     authority(&app, "com.example", &key(), Speaks::Publisher).await;
     let tokens = (token(&app, "publish:com.example", "bot").await, token(&app, "review", "rex").await);
+    std::fs::write(data.join("trust.txt"), &app.moment().trust.note).expect("written");
     app.close().await;
     tokens
 }
@@ -253,6 +255,10 @@ async fn kill_again_and_again(data: PathBuf, database: Database, mut victim: Vic
         acknowledged(&work, &place, &mut tasks, first).await;
         back.push(began.elapsed());
         acknowledged(&work, &place, &mut tasks, target).await;
+        if kill == kills / 2 {
+            // Beside the server, while everybody writes.
+            audited(&data, &database).await;
+        }
         if kill == kills {
             break;
         }
@@ -290,6 +296,21 @@ async fn kill_again_and_again(data: PathBuf, database: Database, mut victim: Vic
         back[back.len() - 1],
     ));
     nothing_is_lost(&data, &database, &work).await;
+    audited(&data, &database).await;
+}
+
+/// What an auditor says of the database: everything is there, and nothing contradicts.
+async fn audited(data: &Path, database: &Database) {
+    let (target, trust) = (data.to_str().expect("text"), data.join("trust.txt"));
+    let mut args = vec!["audit", target, "--json", "--trust", trust.to_str().expect("text")];
+    if let Database::Postgres(url) = database {
+        args.extend(["--database-url", url.reveal()]);
+    }
+    let ran = Desk::new().in_real_time().run(args).await;
+    assert_eq!(ran.exit, 0, "{ran}");
+    let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!((&report["complete"], &report["faults"]), (&json!(true), &json!([])), "{report}");
+    assert_eq!(report["verified"]["leaves"], report["size"], "{report}");
 }
 
 /// Kills a server at some moment of its start.

@@ -10,8 +10,9 @@ use axum::{
 use countersign::{
     api,
     clock::Span,
-    config::{PublicUrl, Readers},
+    config::{PublicUrl, Readers, Registry, Witnesses},
     env::{ManualClock, SeededRng},
+    pinset::trust::Trust,
     scan::Ruleset,
     service::{
         App, Opening,
@@ -25,6 +26,7 @@ use tower::ServiceExt as _;
 
 use crate::{
     databases::{Engine, Fresh},
+    doubles::Witness,
     service::Bench,
     whole::EndsWhole,
 };
@@ -64,21 +66,35 @@ impl Site {
     }
 
     pub(crate) async fn at(url: &str) -> Self {
-        Self::open(Arc::new(Fresh::new(Engine::Sqlite).await), url).await
+        Self::open(Arc::new(Fresh::new(Engine::Sqlite).await), url, None).await
+    }
+
+    /// With three witnesses that know its log, of which two must cosign.
+    pub(crate) async fn watched() -> (Self, Vec<Witness>) {
+        let fresh = Arc::new(Fresh::new(Engine::Sqlite).await);
+        let mut witnesses = Vec::new();
+        for n in 1..=3 {
+            witnesses.push(Witness::new(&Bench::new(&fresh).clock, n).await);
+        }
+        let policy = Witnesses::parse(&Witness::policy(2, &witnesses)).expect("a policy");
+        let site = Self::open(fresh, URL, Some(policy)).await;
+        let logs = Trust::first(&site.app.moment().trust.note).expect("signed").logs().expect("keys");
+        witnesses.iter().for_each(|witness| witness.desk().logs.clone_from(&logs));
+        (site, witnesses)
     }
 
     /// The same registry after its anchor was lost: it opens, read-only.
     pub(crate) async fn without_anchor(self) -> Self {
         self.app.close().await;
         std::fs::remove_file(self.fresh.dir.path().join("data/anchor")).expect("is there");
-        Self::open(Arc::clone(&self.fresh), URL).await
+        Self::open(Arc::clone(&self.fresh), URL, None).await
     }
 
-    async fn open(fresh: Arc<Fresh>, url: &str) -> Self {
+    async fn open(fresh: Arc<Fresh>, url: &str, witnesses: Option<Witnesses>) -> Self {
         // The same keys and secrets however many sites were made before: pages are compared word for word.
         let (registry, clock) = {
             let bench = Bench::new(&fresh);
-            (bench.settings(), bench.clock.clone())
+            (Registry { witnesses, ..bench.settings() }, bench.clock.clone())
         };
         let opening = Opening { registry: &registry, host: None, rules: Arc::clone(&RULES), create: true };
         let app = App::open(opening, Arc::new(clock.clone()), Arc::new(SeededRng::new(1))).await.expect("opens");

@@ -1,8 +1,8 @@
 //! The health of the registry: who may read it, and each state in words.
 
-use countersign::clock::Span;
+use countersign::{clock::Span, store::Role};
 
-use crate::{databases::block_on, pages::Site};
+use crate::{databases::block_on, doubles::Mood, pages::Site};
 
 const PAGE: &str = "/settings/registry";
 
@@ -76,5 +76,34 @@ fn a_read_only_registry_says_why_and_the_way_out() {
         for page in ["/log", "/log/entries/0", "/pinsets/default/versions"] {
             assert!(reader.get(page).await.page(200).contains("read-only"), "{page}");
         }
+    });
+}
+
+#[test]
+fn witnesses_are_there_with_what_waits_for_them_and_what_is_wrong() {
+    block_on(async {
+        let (site, witnesses) = Site::watched().await;
+        site.add("auditor", &[Role::Auditor]).await;
+        let reader = site.signed_in("auditor").await;
+        let size = site.app.moment().checkpoint.size;
+        let words = reader.get(PAGE).await.page(200);
+        let waits =
+            format!("take care Witnesses The newest {size} entries wait for the quorum; heads over them are not");
+        assert!(words.contains(&waits), "{words}");
+        witnesses[2].is(Mood::Says(404, String::new()));
+        site.app.ask_witnesses().await.expect("answers");
+        let words = reader.get(PAGE).await.page(200);
+        assert!(words.contains("in order Witnesses The newest checkpoint has the quorum."), "{words}");
+        for row in [
+            format!("w1 {size} 0"),
+            format!("w2 {size} 0"),
+            format!("w3 0 {size} never it refused: does it know this log?"),
+        ] {
+            assert!(words.contains(&row), "{row}: {words}");
+        }
+
+        let site = Site::staffed().await;
+        let words = site.signed_in("auditor").await.get(PAGE).await.page(200);
+        assert!(!words.contains("Witness"), "nobody is asked here: {words}");
     });
 }

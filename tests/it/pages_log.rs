@@ -2,12 +2,16 @@
 
 use countersign::{
     canon::Sha256,
+    clock::Span,
     descriptor::{Kind, Listed},
     event::{Event, ReviewerSet},
     log::{Proof, leaf_hash, note::Verifier},
     pinset::trust::Trust,
     review::{Policy, ReviewerId},
-    service::{Step, Stop, Work},
+    service::{
+        Step, Stop, Work, jobs,
+        trust::{self, Change},
+    },
 };
 
 use crate::{
@@ -295,5 +299,47 @@ fn a_search_that_was_cut_off_does_not_pretend_to_be_whole() {
         assert!(words.contains("Look further back"), "{words}");
         let words = reader.get(&format!("/log?type=registry-created&before={}", size - 10_000)).await.page(200);
         assert!(words.contains("1 entry of this type") && words.contains("the first of the log"), "{words}");
+    });
+}
+
+#[test]
+fn keys_that_changed_and_an_epoch_that_began_are_on_their_entries() {
+    block_on(async {
+        let site = Site::staffed().await;
+        let app = site.app.clone();
+        let from = app.clock().now() + Span::hours(1);
+        let change = async |change: Change| {
+            let terms = trust::draft(&app, change).expect("drafted");
+            let next = trust::sign(&app, &terms, vec![]).expect("signed");
+            trust::publish(&app, next.note(), crate::api::operator()).await.expect("published");
+        };
+        change(Change::Head { from }).await;
+        change(Change::Log { from, overlap: Span::hours(1) }).await;
+        let size = app.moment().checkpoint.size;
+        let jobs = tokio::spawn(jobs::run(app.clone()));
+        crate::service::eventually(|| site.pass(Span::minutes(1)), || app.moment().checkpoint.size > size).await;
+        jobs.abort();
+        change(Change::Epoch { origin: "pins.example/2".to_owned(), version: None }).await;
+        let worked = Worked { leaves: leaves(&site).await, site };
+        let reader = worked.site.signed_in("auditor").await;
+        let rows: [(&str, usize, &[&str]); 4] = [
+            ("key-rotated", 0, &["Version 2 of the trust file", "Trust file version 2", "version 4 is in force"]),
+            ("key-rotated", 1, &["Version 3 of the trust file", "Trust file version 3", "version 4 is in force"]),
+            ("key-activated", 0, &["signs the log from here on", "Today in force"]),
+            (
+                "epoch-started",
+                0,
+                &["Epoch 2", "Name pins.example/2", "Goes on from pins.example", "entries", "Today in force"],
+            ),
+        ];
+        for (kind, n, expected) in rows {
+            let words = worked.page(&reader, kind, n).await;
+            for expected in expected {
+                assert!(words.contains(expected), "{kind} {n}: {expected}: {words}");
+            }
+            assert!(words.contains("Proved under the checkpoint of"), "{kind} {n}: {words}");
+        }
+        let words = worked.page(&reader, "epoch-started", 0).await;
+        assert!(!words.contains("Given up"), "the log lost nothing: {words}");
     });
 }

@@ -2,6 +2,15 @@
 
 use std::fs;
 
+use countersign::{
+    clock::Span,
+    log::open_checkpoint,
+    pinset::trust::Trust,
+    service::{
+        jobs,
+        trust::{self, Change},
+    },
+};
 use insta::assert_snapshot;
 
 use super::Audit;
@@ -47,9 +56,47 @@ async fn a_bundle_is_collected_and_verified_offline() {
     assert_snapshot!("verify_changed", audit.shown(&audit.verify(&audit.path("changed.json"), &[]).await));
     assert_eq!(audit.verify(&audit.path("nothing.json"), &[]).await.exit, 2);
     // Years later it proves the same, and says that the approval is over.
-    audit.site.clock.advance(countersign::clock::Span::days(400));
+    audit.site.clock.advance(Span::days(400));
     let ran = audit.verify(&file, &[]).await;
     assert_eq!((ran.exit, ran.stdout.contains("which is over")), (0, true), "{ran}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pin_that_was_approved_before_keys_changed_is_proved_before_and_after() {
+    let audit = Audit::new().await;
+    let (before, app, clock) = (audit.path("before.json"), audit.site.app.clone(), audit.site.clock.clone());
+    fs::rename(audit.bundle("notes.export").await, &before).expect("renamed");
+    let from = app.clock().now() + Span::hours(1);
+    for change in [Change::Log { from, overlap: Span::hours(1) }, Change::Head { from }] {
+        let terms = trust::draft(&app, change).expect("drafted");
+        let next = trust::sign(&app, &terms, vec![]).expect("signed");
+        trust::publish(&app, next.note(), crate::api::operator()).await.expect("published");
+    }
+    let logs = Trust::first(&app.moment().trust.note).expect("reads").logs().expect("names");
+    let alone = || {
+        let moment = app.moment();
+        let signed = |log| open_checkpoint(&moment.note, log).is_ok();
+        !signed(&logs[0]) && signed(&logs[1]) && moment.heads.values().all(|head| head.issued >= from + Span::hours(2))
+    };
+    let jobs = tokio::spawn(jobs::run(app.clone()));
+    crate::service::eventually(|| clock.advance(Span::minutes(1)), || app.clock().now() >= from + Span::hours(2)).await;
+    app.write(crate::service::AddSet("prod".to_owned())).await.expect("written");
+    crate::service::eventually(|| clock.advance(Span::seconds(1)), alone).await;
+    jobs.abort();
+
+    let newer = audit.path("newer.txt");
+    fs::write(&newer, &app.moment().trust.note).expect("written");
+    assert_eq!(audit.verify(&before, &[]).await.exit, 0, "by the trust file of its time");
+    let ran = audit.run(&["verify", &before, "--trust", &newer]).await;
+    assert_eq!(ran.exit, 0, "by the one that came after: {ran}");
+    let (after, old) = (audit.path("after.json"), audit.path("trust.txt"));
+    let common = ["bundle", "notes.export", "--registry", &audit.url, "--pinset", "default", "-o", &after];
+    let refused = audit.run(&[common.as_slice(), &["--trust", &old]].concat()).await;
+    assert!(refused.exit != 0 && !fs::exists(&after).expect("looks"), "the old file doesn't know the keys: {refused}");
+    let ran = audit.run(&[common.as_slice(), &["--trust", &newer]].concat()).await;
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert_eq!(audit.run(&["verify", &after, "--trust", &newer]).await.exit, 0);
+    assert_eq!(audit.verify(&after, &[]).await.exit, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
