@@ -117,9 +117,9 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
 /// The trust file that was given, or the one that the gateway goes by.
 fn trust(args: &Args, env: &mut Env) -> Result<Trust, Failure> {
     if let Some(path) = &args.trust {
-        let bytes = files::read(env, path, MAX_TRUST)?;
+        let bytes = files::read(env, path, MAX_TRUST).map_err(|e| Failure { exit: Exit::Usage, ..e })?;
         return Trust::first(&String::from_utf8_lossy(&bytes)).map_err(|e| {
-            Failure::no(format_args!("{}: {e}", path.display()))
+            Failure::usage(format_args!("{}: {e}", path.display()))
                 .next("give the file that `countersign trust URL -o FILE` wrote")
         });
     }

@@ -56,16 +56,35 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
     let registry = registry(args.registry.as_deref(), env)?;
     let clock = Arc::clone(&env.clock);
     let digest = args.digest.map(files::deciding).transpose()?;
-    let trust = match &args.trust {
-        Some(path) => files::trust(env, path)?,
-        None => client::trust(&registry, &*clock).await?.map_err(Failure::blind)?,
+    let (trust, given, not_followed) = match &args.trust {
+        Some(path) => {
+            let mut trust = files::trust(env, path)?;
+            let given = trust.terms().version;
+            let not_followed = client::follow_trust(&registry, &*clock, &mut trust).await?;
+            (trust, given, not_followed)
+        }
+        None => {
+            let trust = client::trust(&registry, &*clock).await?.map_err(Failure::blind)?;
+            let given = trust.terms().version;
+            (trust, given, None)
+        }
     };
     let (pinset, name) = (args.pinset.clone(), args.name.clone());
     let wanted = Wanted { pinset, name, kind: args.kind, variant: args.variant.clone(), digest };
     let spinner = print::spinner(env, "collecting");
     let collected = client::bundle(&registry, &trust, &wanted, &*clock).await;
     spinner.finish_and_clear();
-    let (bundle, proven) = collected?;
+    let (bundle, proven) = collected.map_err(|error| {
+        let unverified = matches!(error, BundleError::Refused(_) | BundleError::Broken(_));
+        match not_followed {
+            Some(why) if unverified => Failure::blind(error).next(format_args!(
+                "fetch a newer trust file with `countersign trust {} -o FILE` and compare it: the one that the registry \
+                 serves does not follow from yours ({why}); nothing was written",
+                registry.address()
+            )),
+            _ => Failure::from(error),
+        }
+    })?;
     let bytes = bundle.to_bytes();
     files::replace(&args.output, &bytes)?;
     print::line(
@@ -79,6 +98,16 @@ pub(super) async fn run(args: &Args, env: &mut Env) -> Result<Exit, Failure> {
             args.output.display()
         ),
     )?;
+    let needed = trust.terms().version;
+    if needed != given {
+        print::note(
+            env,
+            format_args!(
+                "keys changed: `countersign verify` needs trust file version {needed}, which follows from yours, version \
+                 {given}; fetch it with `countersign trust URL -o FILE`"
+            ),
+        )?;
+    }
     if args.trust.is_none() {
         print::note(
             env,

@@ -9,6 +9,7 @@
 pub mod audit;
 mod bundle;
 mod fetch;
+mod follow;
 mod log;
 mod publish;
 mod pull;
@@ -17,6 +18,7 @@ mod state;
 
 pub use bundle::{BundleError, Wanted, bundle};
 pub use fetch::{Body, Error, Problem, Registry};
+pub use follow::trust as follow_trust;
 pub use log::{Log, LogError};
 pub use publish::{Published, publish, submission};
 pub use pull::{PullError, Pulled, pull, trust};

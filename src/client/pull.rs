@@ -15,17 +15,12 @@ use crate::{
 };
 
 use super::{
-    Error, Registry, State, StateError, rules,
+    Error, Registry, State, StateError, follow, rules,
     state::{Evidence, Place, Record},
 };
 
-/// A trust file holds a handful of keys.
-const MAX_TRUST: usize = 64 << 10;
 /// A set of 100,000 aliases, or the pins of the largest server.
 const MAX_DOCUMENT: u64 = 32 << 20;
-
-/// Versions of trust files between two pulls: one for each key that changed. More in a row are no change of keys.
-const MAX_TRUST_STEPS: u64 = 64;
 
 /// What a pull did.
 #[derive(Debug)]
@@ -89,7 +84,7 @@ pub enum PullError {
 /// # Errors
 /// [`PullError::Fetch`]; [`BadTrust`] as [`PullError::Refused`] says it.
 pub async fn trust(registry: &Registry, clock: &dyn Clock) -> Result<Result<Trust, BadTrust>, Error> {
-    let note = fetch_trust(registry, clock).await?;
+    let note = follow::newest(registry, clock).await?;
     Ok(Trust::first(&note))
 }
 
@@ -123,7 +118,7 @@ pub async fn pull(
         }
         None => first,
     };
-    let (version, other_trust) = (trust.terms().version, follow(registry, clock, &mut trust).await?);
+    let (version, other_trust) = (trust.terms().version, follow::trust(registry, clock, &mut trust).await?);
     let new_trust = trust.terms().version != version;
     let mut work = Work { registry, clock, pinset, place: &place, state: state.as_ref(), fetched: 0 };
     let (record, set) = work.newest(&trust).await?;
@@ -157,46 +152,6 @@ pub async fn pull(
     let before = state.filter(|_| left.is_none()).map(|state| state.record().seen().version);
     let rules = packs.is_some();
     Ok(Pulled { set, before, fetched, new_trust, left, rules, other_trust })
-}
-
-async fn fetch_trust(registry: &Registry, clock: &dyn Clock) -> Result<String, Error> {
-    let body = registry.get(clock, &["v1", "trust"], &[], None, MAX_TRUST).await?;
-    Ok(body.map(|body| String::from_utf8_lossy(&body.bytes).into_owned()).unwrap_or_default())
-}
-
-/// Brings the trust file in hand up to the newest that it leads to. Where the root changed more than once, the newest isn't
-/// signed by the root in hand, and the versions in between are asked for. What is stale, foreign or forged is not taken, and
-/// said: the one in hand goes on counting.
-async fn follow(registry: &Registry, clock: &dyn Clock, trust: &mut Trust) -> Result<Option<BadTrust>, Error> {
-    let newest = fetch_trust(registry, clock).await?;
-    for _ in 0..MAX_TRUST_STEPS {
-        let refused = match trust.next(&newest) {
-            Ok(next) => {
-                if let Some(next) = next {
-                    *trust = next;
-                }
-                return Ok(None);
-            }
-            Err(refused) => refused,
-        };
-        let offered = Trust::first(&newest).map_or(0, |offered| offered.terms().version);
-        let next = trust.terms().version + 1;
-        if refused != BadTrust::OtherRoot || offered <= next {
-            return Ok(Some(refused));
-        }
-        let version = next.to_string();
-        let between = match registry.get(clock, &["v1", "trust", &version], &[], None, MAX_TRUST).await {
-            Ok(body) => body.map(|body| String::from_utf8_lossy(&body.bytes).into_owned()),
-            Err(Error::Status { .. }) => None,
-            Err(e) => return Err(e),
-        };
-        match between.map(|note| trust.next(&note)) {
-            Some(Ok(Some(between))) => *trust = between,
-            Some(Err(refused)) => return Ok(Some(refused)),
-            Some(Ok(None)) | None => return Ok(Some(refused)),
-        }
-    }
-    Ok(Some(BadTrust::OtherRoot))
 }
 
 fn documents_of(set: &PinSet) -> impl Iterator<Item = Sha256> {

@@ -202,6 +202,12 @@ fn a_new_head_key_signs_from_its_time_on_and_gateways_follow() {
         let default = "default".parse().expect("legal");
         assert!(verify::head(&old, &default, None, &answer, house.clock.now()).is_err());
         verify::head(&trust, &default, None, &answer, house.clock.now()).expect("by the new file");
+        // A bundle is collected by the new one: all that is wrong is that nothing of this name is pinned.
+        let (trust, out) = (house.path("trust.txt"), house.path("bundle.json"));
+        let wanted = ["bundle", "notes.export", "--registry", running.url.as_str(), "--pinset", "default"];
+        let ran = house.run(&[wanted.as_slice(), &["--trust", &trust, "-o", &out]].concat()).await;
+        assert_eq!(ran.exit, 1, "{ran}");
+        assert!(ran.stderr.contains("pins nothing"), "{ran}");
         check_log(&running.app).await;
         running.stop().await.expect("stops");
         house.serve().await.stop().await.expect("starts again with keys of both names");
@@ -298,6 +304,15 @@ fn the_root_key_changes_offline_and_a_gateway_follows_version_by_version() {
         assert_eq!(ran.exit, 0, "{ran}");
         assert!(ran.stderr.contains("a newer trust file"), "two roots later: {ran}");
         assert_eq!(house.pull(&running, "trust.txt", "state").await.stderr, "", "nothing is left to follow");
+        // So does an audit, over HTTP and in the database.
+        let (trust, data, database) = (house.path("trust.txt"), house.data.to_str().expect("text"), house.database());
+        let mut stored = vec![data];
+        stored.extend(database.iter().flat_map(|url| ["--database-url", url.as_str()]));
+        for from in [vec![running.url.as_str()], stored] {
+            let ran = house.run(&[&["audit"], from.as_slice(), &["--trust", &trust, "--json"]].concat()).await;
+            assert_eq!(ran.exit, 0, "{ran}");
+            assert!(ran.stdout.contains("\"trust_version\":3") || ran.stdout.contains("\"trust_version\": 3"), "{ran}");
+        }
         check_log(&app).await;
         running.stop().await.expect("stops");
     }));

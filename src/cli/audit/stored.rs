@@ -30,6 +30,13 @@ impl Source for Stored {
         Box::pin(async { Ok(self.conn().await?.trust().await.map_err(blind)?.map(|trust| trust.note)) })
     }
 
+    fn trust_version(&self, version: u64) -> BoxFuture<'_, Result<Option<String>, Blind>> {
+        Box::pin(async move {
+            let found = self.conn().await?.trust_version(version).await.map_err(blind)?;
+            Ok(found.map(|trust| trust.note))
+        })
+    }
+
     fn checkpoint(&self) -> BoxFuture<'_, Result<Option<String>, Blind>> {
         Box::pin(async {
             let mut conn = self.conn().await?;

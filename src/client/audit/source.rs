@@ -1,6 +1,6 @@
 //! Where an audit's bytes come from. None of them is trusted.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use serde::Deserialize;
 
@@ -18,6 +18,9 @@ use crate::{
 pub trait Source: Send + Sync {
     /// The newest trust file.
     fn trust(&self) -> BoxFuture<'_, Result<Option<String>, Blind>>;
+
+    /// An older version of it.
+    fn trust_version(&self, version: u64) -> BoxFuture<'_, Result<Option<String>, Blind>>;
 
     /// The newest checkpoint, a signed note.
     fn checkpoint(&self) -> BoxFuture<'_, Result<Option<String>, Blind>>;
@@ -87,6 +90,13 @@ pub enum Blind {
     Resume(String),
 }
 
+impl Blind {
+    /// What the trust file in hand can't verify where there is a newer one, which it doesn't lead to.
+    pub(super) fn newer_trust(what: impl fmt::Display) -> Self {
+        Self::Form(format!("{what}; a newer trust file exists: fetch it with `countersign trust`, and compare it"))
+    }
+}
+
 /// A registry over HTTP.
 pub struct Http {
     registry: Registry,
@@ -143,6 +153,10 @@ impl Http {
 impl Source for Http {
     fn trust(&self) -> BoxFuture<'_, Result<Option<String>, Blind>> {
         Box::pin(self.text(&["v1", "trust"]))
+    }
+
+    fn trust_version(&self, version: u64) -> BoxFuture<'_, Result<Option<String>, Blind>> {
+        Box::pin(async move { self.text(&["v1", "trust", &version.to_string()]).await })
     }
 
     fn checkpoint(&self) -> BoxFuture<'_, Result<Option<String>, Blind>> {

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Fault, FaultKind, Source, source::Listed, walk::Stop};
+use super::{Blind, Fault, FaultKind, Source, source::Listed, walk::Stop};
 use crate::{log::Edge, pinset::trust::Trust};
 
 /// How far the list was read.
@@ -20,6 +20,8 @@ pub(super) struct Transitions {
     /// What an earlier run verified.
     skip: u64,
     pub(super) verified: u64,
+    /// Whether there is a newer trust file that the one in hand doesn't lead to.
+    pub(super) behind: bool,
 }
 
 impl Transitions {
@@ -44,9 +46,10 @@ impl Transitions {
                 continue;
             }
             let bad = |what: String| Fault::new(FaultKind::Checkpoint, what);
-            let signed = trust
-                .open_ever(&note)
-                .map_err(|e| bad(format!("the listed checkpoint of {stated} leaves: {e}")).with([note.clone()]))?;
+            let signed = trust.open_ever(&note).map_err(|e| {
+                let what = format!("the listed checkpoint of {stated} leaves: {e}");
+                if self.behind { Blind::newer_trust(what).into() } else { Stop::from(bad(what).with([note.clone()])) }
+            })?;
             if signed.size != stated {
                 let what = format!("the checkpoint listed for {stated} leaves is of {}", signed.size);
                 return Err(bad(what).with([note]).into());

@@ -10,12 +10,13 @@ use tokio::task::JoinHandle;
 use super::{Blind, Fault, FaultKind, Kept, Report, Resume, Source, Verified, transitions::Transitions};
 use crate::{
     canon::Sha256,
+    client::follow,
     clock::Timestamp,
     env::Clock,
     log::{BadCheckpoint, Bundle, Checkpoint, Edge, Hash, Tile, leaf_hash},
     pinset::{
         replay::{Due, Lie, Replay},
-        trust::Trust,
+        trust::{Terms, Trust},
         verify,
     },
 };
@@ -83,8 +84,21 @@ pub async fn audit(
     };
     let (now, edge, waiting) = (clock.now(), Edge::new(), Vec::new());
     let replay = Replay::new(now);
-    let mut walk =
-        Walk { source, now, trust, kept, resume, save, edge, replay, transitions, waiting, reached: None, report };
+    let mut walk = Walk {
+        source,
+        now,
+        trust,
+        behind: false,
+        kept,
+        resume,
+        save,
+        edge,
+        replay,
+        transitions,
+        waiting,
+        reached: None,
+        report,
+    };
     let outcome = walk.run(progress).await;
     walk.report(outcome)
 }
@@ -93,6 +107,8 @@ struct Walk {
     source: Arc<dyn Source>,
     now: Timestamp,
     trust: Trust,
+    /// Whether there is a newer trust file that this one doesn't lead to: what it can't verify convicts nobody.
+    behind: bool,
     kept: Kept,
     resume: Option<Resume>,
     save: Option<PathBuf>,
@@ -153,19 +169,23 @@ impl Walk {
         self.save_reached(true)
     }
 
-    /// Takes the trust file that the registry serves if the root in hand signed it.
+    /// Takes the newest trust file that the one in hand leads to, version by version.
     async fn newest_trust(&mut self) -> Result<(), Stop> {
         let Some(note) = self.source.trust().await? else { return Ok(()) };
-        match self.trust.next(&note) {
-            Ok(None) => {}
-            Ok(Some(next)) => {
-                self.report.trust_version = next.terms().version;
-                self.trust = next;
-            }
-            Err(e) => {
-                let what = format!("the trust file that is served now, which was not believed: {e}");
-                self.report.not_verified.push(what);
-            }
+        let source = Arc::clone(&self.source);
+        let refused = follow::to(&mut self.trust, &note, |version| source.trust_version(version)).await?;
+        let terms = self.trust.terms();
+        self.report.registry.clone_from(&terms.origin);
+        (self.report.epoch, self.report.trust_version) = (terms.epoch, terms.version);
+        if let Some(e) = refused {
+            let newer = |offered: &Terms| {
+                let same = offered.origin == terms.origin || offered.former.contains(&terms.origin);
+                same && offered.version > terms.version
+            };
+            self.behind = Trust::first(&note).is_ok_and(|offered| newer(offered.terms()));
+            self.transitions.behind = self.behind;
+            let what = format!("the trust file that is served now, which was not believed: {e}");
+            self.report.not_verified.push(what);
         }
         Ok(())
     }
@@ -175,6 +195,7 @@ impl Walk {
         let note = self.source.checkpoint().await?.ok_or_else(none)?;
         match trust.open(&note) {
             Ok(checkpoint) => Ok((checkpoint, note)),
+            Err(e) if self.behind => Err(Blind::newer_trust(format_args!("the newest checkpoint: {e}")).into()),
             Err(e) => {
                 let wrong = matches!(e, BadCheckpoint::WrongLog { .. });
                 let kind = if wrong { FaultKind::WrongLog } else { FaultKind::Checkpoint };

@@ -183,7 +183,7 @@ fn another_trust_file_than_the_logs_verifies_nothing() {
         }
         for (args, exit, says) in [
             (vec![court.url.as_str()], 2, "whose keys"),
-            (vec![&court.url, "--trust", "/dev/null"], 1, "countersign trust URL"),
+            (vec![&court.url, "--trust", "/dev/null"], 2, "countersign trust URL"),
             (vec!["/nonexistent", "--trust", &court.file("trust.txt")], 2, "neither a URL nor a directory"),
             (vec!["http://127.0.0.1:9", "--trust", &court.file("trust.txt")], 3, "is the address right"),
         ] {

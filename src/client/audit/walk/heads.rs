@@ -33,17 +33,18 @@ impl Walk {
                 let read = HeadAnswer::parse(&json).map_err(|e| bad(e.to_string()))?;
                 let envelope = String::from_utf8_lossy(&read.head).into_owned();
                 let checked = verify::head(&self.trust, set, None, &read, self.now);
-                let checked = checked.map_err(|e| bad(e.to_string()).with([envelope.clone()]))?;
+                let checked = checked.map_err(|e| self.unverified(bad(e.to_string()).with([envelope.clone()])))?;
                 let expires = checked.head().expires;
                 let fresh = checked.fresh(self.now);
                 let head = fresh.map_err(|_| Blind::Form(format!("the head of {set} ran out at {expires}")))?;
                 (head.head().clone(), envelope)
             }
             Served::Stored(bytes) => {
-                let head = Head::open(&bytes, &self.trust.heads()).map_err(|e| bad(e.to_string()))?;
+                let head = Head::open(&bytes, &self.trust.heads()).map_err(|e| self.unverified(bad(e.to_string())))?;
                 let (terms, envelope) = (self.trust.terms(), String::from_utf8_lossy(&bytes).into_owned());
                 if (&head.registry, head.epoch, &head.name) != (&terms.origin, terms.epoch, set) {
-                    return Err(bad("it is of another registry, epoch or set".to_owned()).with([envelope]).into());
+                    let other = bad("it is of another registry, epoch or set".to_owned()).with([envelope]);
+                    return Err(self.unverified(other));
                 }
                 if head.expires <= self.now {
                     self.report.expired_heads.push(set.to_string());
@@ -59,6 +60,11 @@ impl Walk {
         self.replay.is_newest(&head).map_err(|lie| bad(lie.to_string()).with(evidence()))?;
         self.report.verified.heads += 1;
         Ok(())
+    }
+
+    /// What the trust file can't verify is a fault, unless there is a newer one.
+    fn unverified(&self, fault: Fault) -> Stop {
+        if self.behind { Blind::newer_trust(fault.what).into() } else { fault.into() }
     }
 
     /// That the tree which a head names is one of this log's, by a proof made of tiles.
