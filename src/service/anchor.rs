@@ -36,7 +36,10 @@ const TRIES: usize = 64;
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum ReadOnly {
     /// No anchor beside a log that has leaves.
-    #[error("the anchor is missing: if this database is the newest copy, run `countersign admin anchor adopt`")]
+    #[error(
+        "the anchor is missing: you left out --anchor, or `anchor` in countersign.toml; or, only if you know that this \
+         database is the newest copy, run `countersign admin anchor adopt`"
+    )]
     NoAnchor,
     /// The database is older than what was served.
     #[error(

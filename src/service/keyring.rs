@@ -135,8 +135,18 @@ impl Keyring {
 pub(super) fn make(dir: &Path, kind: KeyKind, rng: &dyn Rng) -> Result<VerifyingKey, KeyError> {
     let key = generate(rng);
     let verifying = key.verifying();
-    write(&dir.join(format!("{kind}-{}.pem", &verifying.id().to_string()[..16])), &key, false)?;
+    write(&dir.join(file_of(kind, verifying.id())), &key, false)?;
     Ok(verifying)
+}
+
+/// Removes a key that [`make`] has made, and that nothing was signed with.
+pub(super) fn discard(dir: &Path, kind: KeyKind, id: KeyId) -> Result<(), KeyError> {
+    let file = file_of(kind, id);
+    fs::remove_file(dir.join(&file)).map_err(|error| KeyError::File { file, error })
+}
+
+fn file_of(kind: KeyKind, id: KeyId) -> String {
+    format!("{kind}-{}.pem", &id.to_string()[..16])
 }
 
 fn generate(rng: &dyn Rng) -> SigningKey {

@@ -7,52 +7,28 @@
 //! An epoch is begun in the same way. It is the one write that a registry takes whose database is an old copy: what the copy
 //! lacks is given up, in the open, under another name.
 
+mod draft;
+
 use std::fmt;
+
+pub use self::draft::{Change, Draft, Scheduled, discard, draft};
 
 use super::{
     App, ReadOnly, Stop, Work, WriteError, Written, anchor, commit,
     commit::Failure,
     govern::Governor,
-    keyring::{self, KeyError, KeyKind},
+    keyring::{KeyError, KeyKind},
     logs::{Held, Logs},
     proofs,
 };
 use crate::{
     canon::Sha256,
     clock::{Span, Timestamp},
-    event::{Continued, EpochStarted, Event, KeyActivated, KeyRotated, MAX_KEYS, Tree, TrustFile},
+    event::{Continued, EpochStarted, Event, KeyActivated, KeyRotated, Tree, TrustFile},
     keys::{KeyId, SigningKey, VerifyingKey},
-    pinset::trust::{BadTrust, HeadKey, LogKey, Terms, Trust},
+    pinset::trust::{BadTrust, Terms, Trust},
     store::{self, StoreError},
 };
-
-/// What a draft changes.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Change {
-    /// Nothing but the version, and the witnesses that the settings name or don't.
-    Settings,
-    /// A new key for heads, which is made here.
-    Head {
-        /// When it begins to count.
-        from: Timestamp,
-    },
-    /// A new key for the log, which is made here.
-    Log {
-        /// When it begins to count.
-        from: Timestamp,
-        /// How long the one before signs along.
-        overlap: Span,
-    },
-    /// Another root key.
-    Root(VerifyingKey),
-    /// Another name, in the next epoch.
-    Epoch {
-        /// The name.
-        origin: String,
-        /// A version that is higher than any that a gateway has; absent means the next one.
-        version: Option<u64>,
-    },
-}
 
 /// A trust file that was not drafted, signed or published.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +58,12 @@ pub enum Refused {
         /// Which.
         id: KeyId,
     },
+    /// It leaves out a key that signs now: what that key signed could be verified no more.
+    #[error("the key {0} has begun to count, and this trust file leaves it out")]
+    Counts(KeyId),
+    /// No rotation waits for its time.
+    #[error("no {0} key waits for its time")]
+    NonePending(KeyKind),
     /// A key can't be made or read.
     #[error(transparent)]
     Key(#[from] KeyError),
@@ -151,41 +133,6 @@ impl App {
         keys.extend(heads.map(|(i, head)| status(KeyKind::Head, &head.key, head.from, next(i))));
         keys
     }
-}
-
-/// The present trust file's terms with one change, in the next version.
-///
-/// # Errors
-/// [`Refused::Key`], and [`Refused::Trust`] if no trust file could say so.
-pub fn draft(app: &App, change: Change) -> Result<Terms, Refused> {
-    let mut terms = app.moment().logs.trust.terms().clone();
-    terms.version += 1;
-    let make = |kind| keyring::make(&app.core.signers.dir, kind, app.core.rng.as_ref());
-    match change {
-        Change::Settings => {
-            terms.witnesses = app.core.witnesses.configured().map(|configured| configured.policy().for_readers());
-        }
-        Change::Head { from } => {
-            let key = make(KeyKind::Head)?;
-            terms.heads.push(HeadKey { key, from });
-            terms.heads.drain(..terms.heads.len().saturating_sub(MAX_KEYS));
-        }
-        Change::Log { from, overlap } => {
-            let key = make(KeyKind::Log)?;
-            if let Some(before) = terms.logs.last_mut() {
-                before.until = Some(from + overlap);
-            }
-            terms.logs.push(LogKey { key, from, until: None });
-            terms.logs.drain(..terms.logs.len().saturating_sub(MAX_KEYS));
-        }
-        Change::Root(key) => terms.root = key,
-        Change::Epoch { origin, version } => {
-            terms.former.push(std::mem::replace(&mut terms.origin, origin));
-            terms.epoch += 1;
-            terms.version = version.unwrap_or(terms.version);
-        }
-    }
-    Ok(Terms::parse(&terms.text()?)?)
 }
 
 /// Whether the root key in force is among these, or here.
@@ -286,7 +233,13 @@ impl Publish {
         if terms.head_lifetime < self.lifetime {
             return Err(Refused::Lifetime(self.lifetime.as_seconds()));
         }
-        Ok(())
+        // A draft may be signed days later, when a key that was pending has begun to sign.
+        let (keys, at) = (terms.keys(), work.at());
+        let counting = registry.map(|registry| registry.keys.logs_at(at).chain(registry.keys.head_at(at)));
+        match counting.into_iter().flatten().find(|key| keys.all().all(|named| named != *key)) {
+            Some(key) => Err(Refused::Counts(key)),
+            None => Ok(()),
+        }
     }
 
     async fn put(&self, work: &mut Work, event: Event) -> Result<(), Stop<Refused>> {

@@ -215,6 +215,50 @@ fn a_new_head_key_signs_from_its_time_on_and_gateways_follow() {
 }
 
 #[test]
+fn after_a_theft_a_key_that_counts_now_takes_the_place_of_one_that_was_announced() {
+    block_on(on_both(async |fresh| {
+        let house = House::new(fresh);
+        let running = house.serve().await;
+        let keys = || fs::read_dir(house.data.join("keys")).expect("keys").count();
+        for kind in ["head", "log"] {
+            house.done(&["key", "rotate", kind, "--activates", "20d"]).await;
+            house.done(&["key", "rotate", kind, "--activates", "10d"]).await;
+        }
+        let app = running.app.clone();
+        house.until(Span::millis(250), || app.moment().trust.version == 5).await;
+        let announced = Trust::first(&app.moment().trust.note).expect("verifies");
+        let terms = announced.terms();
+        assert_eq!((terms.heads.len(), terms.logs.len()), (2, 2), "the later ones left");
+        for (kind, id) in [("head", terms.heads[1].key.id()), ("log", terms.logs[1].key.id())] {
+            house.clock.advance(Span::seconds(1));
+            let said = house.done(&["key", "rotate", kind, "--activates", "now"]).await;
+            assert!(said.ends_with(&format!("left out: key {id}, which was announced and never counted\n")), "{said}");
+        }
+        house.until(Span::millis(250), || app.moment().trust.version == 7).await;
+        let trust = Trust::first(&app.moment().trust.note).expect("verifies");
+        let terms = trust.terms();
+        assert!(terms.heads.iter().all(|head| head.from <= house.clock.now()));
+        assert_eq!(terms.logs[0].until, Some(terms.logs[1].from + Span::days(7)));
+        house.until(Span::seconds(30), || head_keys(&running) == [terms.heads[1].key.id()]).await;
+
+        // What is refused leaves no key behind, and what was announced can be taken back.
+        let before = keys();
+        house.clock.advance(Span::seconds(1));
+        let far = house.admin(&["key", "rotate", "head", "--activates", "7d", "--draft", "/nowhere/draft"]).await;
+        assert!(far.exit != 0 && keys() == before, "{far}");
+        let none = house.admin(&["key", "cancel", "log"]).await;
+        assert!(none.exit == 1 && none.stderr.contains("no log key waits for its time"), "{none}");
+        house.done(&["key", "rotate", "log", "--activates", "7d"]).await;
+        house.done(&["key", "cancel", "log"]).await;
+        house.until(Span::millis(250), || app.moment().trust.version == 9).await;
+        let trust = Trust::first(&app.moment().trust.note).expect("verifies");
+        assert_eq!((trust.terms().logs.len(), trust.terms().logs[1].until), (2, None));
+        check_log(&running.app).await;
+        running.stop().await.expect("stops");
+    }));
+}
+
+#[test]
 fn both_log_keys_sign_during_the_overlap_so_that_old_and_new_gateways_verify() {
     block_on(on_both(async |fresh| {
         let house = House::new(fresh);

@@ -6,10 +6,11 @@ use crate::{
     clock::{Span, Timestamp},
     config::Origin,
     env::Env,
+    keys::SigningKey,
     pinset::trust::Terms,
     service::{
         App, WriteError,
-        trust::{self, Change, KeyState, Refused},
+        trust::{self, Change, Draft, KeyState, Published, Refused, Scheduled},
     },
 };
 
@@ -32,6 +33,23 @@ pub(super) enum Key {
     /// Make a new key and publish the trust file that names it
     #[command(subcommand)]
     Rotate(Rotate),
+    /// Publish a trust file without the keys that were announced and have not begun to count
+    #[command(subcommand)]
+    Cancel(Cancel),
+}
+
+#[derive(clap::Subcommand, Debug)]
+pub(super) enum Cancel {
+    /// Keys that would sign heads
+    Head {
+        #[command(flatten)]
+        way: Way,
+    },
+    /// Keys that would sign the log
+    Log {
+        #[command(flatten)]
+        way: Way,
+    },
 }
 
 #[derive(clap::Subcommand, Debug)]
@@ -73,7 +91,8 @@ Examples:
 
 const ROTATE: &str = "\
 Gateways learn of the new key when they next pull; give them the time. The key is made in the directory of keys: \
-bring its file to every replica before it counts.
+bring its file to every replica before it counts. A key that was announced and would begin later than the new one is left \
+out of the trust file.
 
 With the root key on this machine it is all one step. With the root key elsewhere:
   countersign admin --data DIR key rotate head --activates 7d --draft draft.txt
@@ -172,12 +191,14 @@ pub(super) async fn key(key: &Key, app: &App, env: &mut Env) -> Result<(), Failu
             let new = files::verifying_key(env, new)?;
             change(app, Change::Root(new), way, env).await
         }
+        Key::Cancel(Cancel::Head { way }) => change(app, Change::Cancel(Scheduled::Head), way, env).await,
+        Key::Cancel(Cancel::Log { way }) => change(app, Change::Cancel(Scheduled::Log), way, env).await,
     }
 }
 
 pub(super) async fn trust(trust: &Trust, app: &App, env: &mut Env) -> Result<(), Failure> {
     match trust {
-        Trust::Draft { output } => write(&trust::draft(app, Change::Settings)?, output, env),
+        Trust::Draft { output } => write(&trust::draft(app, Change::Settings)?.terms, output, env),
         Trust::Publish { file } => {
             let note = files::read(env, file, MAX_TRUST)?;
             publish(app, &String::from_utf8_lossy(&note), env).await
@@ -198,11 +219,21 @@ async fn change(app: &App, change: Change, way: &Way, env: &mut Env) -> Result<(
         // Before a key is made that would then lie about unused.
         trust::signable(app, &roots)?;
     }
-    let terms = trust::draft(app, change)?;
-    match &way.draft {
-        Some(draft) => write(&terms, draft, env),
-        None => publish(app, trust::sign(app, &terms, roots)?.note(), env).await,
+    let draft = trust::draft(app, change)?;
+    let done = match &way.draft {
+        Some(path) => write(&draft.terms, path, env).map_err(|failure| (failure, true)),
+        None => sign_and_publish(app, &draft, roots, env).await,
+    };
+    if let Err((failure, for_certain)) = done {
+        if for_certain {
+            trust::discard(app, &draft)?;
+        }
+        return Err(failure);
     }
+    for id in &draft.left_out {
+        print::line(env, format_args!("left out: key {id}, which was announced and never counted"))?;
+    }
+    Ok(())
 }
 
 fn write(terms: &Terms, path: &Path, env: &mut Env) -> Result<(), Failure> {
@@ -211,13 +242,40 @@ fn write(terms: &Terms, path: &Path, env: &mut Env) -> Result<(), Failure> {
     Ok(print::line(env, format_args!("draft of trust file {version} in {path}; `countersign trust sign` is next"))?)
 }
 
+/// Whether it failed for certain: what a lost connection hides may be committed, and then its key will be needed.
+async fn sign_and_publish(
+    app: &App,
+    draft: &Draft,
+    roots: Vec<SigningKey>,
+    env: &mut Env,
+) -> Result<(), (Failure, bool)> {
+    let signed = trust::sign(app, &draft.terms, roots).map_err(|why| (why.into(), true))?;
+    let was = app.moment().checkpoint.origin.clone();
+    let before = app.read_only().is_some();
+    match trust::publish(app, signed.note(), operator()).await {
+        Ok(published) => say(&published, &was, env).map_err(|failure| (failure, false)),
+        Err(e) => {
+            let for_certain = before || matches!(e, WriteError::Refused(_) | WriteError::Fold(_));
+            Err((unpublished(e), for_certain))
+        }
+    }
+}
+
 async fn publish(app: &App, note: &str, env: &mut Env) -> Result<(), Failure> {
     let was = app.moment().checkpoint.origin.clone();
-    let published = trust::publish(app, note, operator()).await.map_err(|e| match e {
+    let published = trust::publish(app, note, operator()).await.map_err(unpublished)?;
+    say(&published, &was, env)
+}
+
+fn unpublished(e: WriteError<Refused>) -> Failure {
+    match e {
         WriteError::Refused(why) => why.into(),
         WriteError::ReadOnly(why) => Failure::blind(why),
         other => Failure::blind(other),
-    })?;
+    }
+}
+
+fn say(published: &Published, was: &str, env: &mut Env) -> Result<(), Failure> {
     print::line(env, format_args!("trust file {} is in force", published.version))?;
     if published.origin != was {
         let (now, epoch) = (&published.origin, published.epoch);
@@ -267,6 +325,7 @@ impl From<Refused> for Failure {
             }
             Refused::NoKey { .. } => "bring the key's file here first; it was made where the draft was",
             Refused::Version { .. } => "draft again: another version was published in between",
+            Refused::Counts(_) => "draft again: the key's time came while the draft waited for its signature",
             _ => return Self::no(e),
         };
         Self::no(e).next(next)

@@ -40,7 +40,7 @@ pub(super) async fn show(State(web): State<Web>, Reader(who): Reader) -> Result<
     drop(conn);
     let pins = pins::Pins::of(&moment, now);
     let alerts = alerts::alerts(&web, &moment, &reasons, now);
-    let (headline, detail) = lead(alerts.len(), &moment);
+    let (headline, detail) = lead(alerts.len(), reasons.iter().map(|of| of.n).sum(), &moment);
     let sets = moment.state.sets().map(|set| SetRow {
         name: set.name().to_string(),
         href: format!("/pinsets/{}", set.name()),
@@ -73,9 +73,16 @@ pub(super) async fn show(State(web): State<Web>, Reader(who): Reader) -> Result<
     around::page(frame, page)
 }
 
-fn lead(alerts: usize, moment: &Moment) -> (String, String) {
+fn lead(alerts: usize, waiting: i64, moment: &Moment) -> (String, String) {
     let sets = count(moment.heads.len() as u64, "pin set", "pin sets");
     match alerts as u64 {
+        0 if waiting > 0 => (
+            match waiting {
+                1 => "1 waits for reviewers.".to_owned(),
+                n => format!("{n} wait for reviewers."),
+            },
+            format!("{sets} served under a fresh head."),
+        ),
         0 => ("Nothing needs anyone now.".to_owned(), format!("{sets} served under a fresh head.")),
         1 => ("1 thing needs someone now".to_owned(), "Everything else is as it should be.".to_owned()),
         n => (format!("{n} things need someone now"), "Everything else is as it should be.".to_owned()),

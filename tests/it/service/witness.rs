@@ -436,7 +436,7 @@ fn in_a_new_epoch_heads_wait_until_witnesses_know_the_new_name() {
         let before = w.gateway("default", None).await.expect("served");
         assert_eq!(w.asked(), [[(0, 5)]]);
         let change = Change::Epoch { origin: "pins.example/2".to_owned(), version: None };
-        let terms = service::trust::draft(&w.app, change).expect("drafted");
+        let terms = service::trust::draft(&w.app, change).expect("drafted").terms;
         assert!(terms.witnesses.is_some(), "the quorum goes along");
         let next = service::trust::sign(&w.app, &terms, vec![]).expect("signed");
         let by = Governor { by: ReviewerId::local_operator(), name: "test".to_owned() };

@@ -153,6 +153,10 @@ fn heads(app: &App, now: Timestamp) -> Section {
     let late = moment.heads.values().filter(|head| head.issued + times.resign + LATE <= now).count() as u64;
     let over = moment.heads.values().filter(|head| head.expires <= now).count() as u64;
     let (light, lead) = match (over, late) {
+        (0, 0) if app.read_only().is_some() => {
+            let heads = count(moment.heads.len() as u64, "head", "heads");
+            (Light::Care, html!((heads), ", and none is signed anew while nothing is written."))
+        }
         (0, 0) => {
             let next = app.resign_due();
             let mut lead =

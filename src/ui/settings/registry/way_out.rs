@@ -49,7 +49,7 @@ pub(super) fn what(reason: &ReadOnly) -> Html {
 fn next(reason: &ReadOnly) -> Html {
     match reason {
         ReadOnly::NoAnchor => html!(
-            "If it is the newest, run <code>countersign admin --data DIR anchor adopt</code> beside the database; this \
+            "Look first whether <code>--anchor</code> was left out at the start. If not, and this is the newest, run <code>countersign admin --data DIR anchor adopt</code> beside the database; this \
              server goes on by itself. If it was restored from a backup, restore the newest copy first."
         ),
         ReadOnly::Behind { .. } => html!(
