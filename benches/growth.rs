@@ -197,6 +197,7 @@ fn publisher() -> SigningKey {
     SigningKey::from_seed(&[9; 32])
 }
 
+#[expect(clippy::disallowed_methods, reason = "a bench has no Env")]
 fn growth(_: &mut Criterion) {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");

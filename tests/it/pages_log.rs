@@ -309,7 +309,7 @@ fn keys_that_changed_and_an_epoch_that_began_are_on_their_entries() {
         let app = site.app.clone();
         let from = app.clock().now() + Span::hours(1);
         let change = async |change: Change| {
-            let terms = trust::draft(&app, change).expect("drafted");
+            let terms = trust::draft(&app, change).expect("drafted").terms;
             let next = trust::sign(&app, &terms, vec![]).expect("signed");
             trust::publish(&app, next.note(), crate::api::operator()).await.expect("published");
         };

@@ -185,7 +185,7 @@ pub(crate) async fn check_log(app: &App) -> u64 {
     let size = moment.checkpoint.size;
     let (mut state, mut tree) = (State::default(), Frontier::new());
     let mut index = 0;
-    let proved = |index: u64| size < 1_000 || index % 97 == 0;
+    let proved = |index: u64| size < 1_000 || index.is_multiple_of(97);
     while let Some(bundle) = Bundle::holding(index, size) {
         let bytes = app.bundle(bundle).await.expect("reads").expect("is covered");
         for leaf in bundle.decode(&bytes).expect("a bundle") {

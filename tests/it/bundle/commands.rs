@@ -68,7 +68,7 @@ async fn a_pin_that_was_approved_before_keys_changed_is_proved_before_and_after(
     fs::rename(audit.bundle("notes.export").await, &before).expect("renamed");
     let from = app.clock().now() + Span::hours(1);
     for change in [Change::Log { from, overlap: Span::hours(1) }, Change::Head { from }] {
-        let terms = trust::draft(&app, change).expect("drafted");
+        let terms = trust::draft(&app, change).expect("drafted").terms;
         let next = trust::sign(&app, &terms, vec![]).expect("signed");
         trust::publish(&app, next.note(), crate::api::operator()).await.expect("published");
     }
