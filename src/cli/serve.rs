@@ -1,10 +1,8 @@
 //! `countersign serve`: the registry with its pages and API.
 
 use std::{
-    fs,
-    io::{self, Write as _},
+    fs, io,
     net::SocketAddr,
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -16,7 +14,7 @@ use crate::{
     clock::Span,
     config::{self, Origin, PublicUrl},
     env::Env,
-    service::{App, govern, jobs},
+    service::{App, access::SETUP_LINK, govern, jobs},
     ui,
     web::{self, Web},
 };
@@ -49,8 +47,6 @@ pub(super) struct Args {
 const GRACE: Span = Span::seconds(30);
 /// How often it is looked whether the link was used.
 const POLL: Span = Span::seconds(1);
-/// The file with the link by which the first administrator is made.
-const SETUP_LINK: &str = "setup-link";
 
 /// A registry that serves.
 pub struct Running {
@@ -113,7 +109,7 @@ pub async fn start(settings: &config::Serve, env: &Env) -> Result<Running, Failu
         None => None,
     };
     let admin_address = admin.as_ref().map(TcpListener::local_addr).transpose()?;
-    let setup = setup_link(&app, &settings.registry.data, &url).await?;
+    let setup = app.setup_link(&settings.registry.data, &url).await.map_err(Failure::blind)?;
     let (stop, stopped) = watch::channel(false);
     let web = Web::new(
         app.clone(),
@@ -178,25 +174,6 @@ async fn serve(listener: TcpListener, router: Router, mut stopped: watch::Receiv
     axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>())
         .with_graceful_shutdown(stopped)
         .await
-}
-
-/// The link by which the first administrator is made, also in DIR for whoever lost the output; none once there is one.
-async fn setup_link(app: &App, data: &Path, url: &PublicUrl) -> Result<Option<String>, Failure> {
-    let path = data.join(SETUP_LINK);
-    let held = fs::read_to_string(&path).ok();
-    let held = held.as_deref().and_then(|link| link.trim_end().rsplit('/').next());
-    let Some(secret) = app.setup_secret(held).await? else {
-        forget(&path);
-        return Ok(None);
-    };
-    let link = format!("{}/setup/{}", url.as_str().trim_end_matches('/'), secret.reveal());
-    let write = || {
-        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-        writeln!(file, "{link}")?;
-        file.sync_all()
-    };
-    write().map_err(|e| Failure::blind(format_args!("{} can't be written: {e}", path.display())))?;
-    Ok(Some(link))
 }
 
 /// Removes the link's file when the link is dead. It is dead in the database first; a file that stays opens nothing.

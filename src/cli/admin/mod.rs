@@ -121,7 +121,7 @@ async fn act(command: &Command, app: &App, env: &mut Env) -> Result<(), Failure>
                 )
             })?;
             let size = app.moment().checkpoint.size;
-            Ok(print::line(env, format_args!("the anchor is at {size} leaves; restart `countersign serve`"))?)
+            Ok(print::line(env, format_args!("the anchor is at {size} leaves; a `serve` that runs goes on by itself"))?)
         }
     }
 }

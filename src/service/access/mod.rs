@@ -19,7 +19,7 @@ pub(super) use password::Hashers;
 pub use password::{BadPassword, Password, PasswordHash};
 pub use principal::{BadScope, Principal, Scope, User};
 pub use secret::Secret;
-pub use setup::{SetUp, SetupError};
+pub use setup::{SETUP_LINK, SetUp, SetupError};
 pub(super) use sign_in::sweep;
 pub use sign_in::{SignInError, SignedIn};
 pub use snapshot::Access;

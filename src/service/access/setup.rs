@@ -28,7 +28,7 @@ pub struct SetUp {
 }
 
 /// The file in the data directory that holds the link until it is used.
-const FILE: &str = "setup-link";
+pub const SETUP_LINK: &str = "setup-link";
 /// Where the link leads; the secret follows.
 const PATH: &str = "/setup/";
 
@@ -36,7 +36,7 @@ const PATH: &str = "/setup/";
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// Its file can't be read or written.
-    #[error("{FILE}: {0}")]
+    #[error("{SETUP_LINK}: {0}")]
     File(#[from] io::Error),
     /// The database failed.
     #[error(transparent)]
@@ -50,7 +50,7 @@ impl App {
     /// # Errors
     /// [`SetupError`].
     pub async fn setup_link(&self, data: &Path, url: &PublicUrl) -> Result<Option<String>, SetupError> {
-        let file = data.join(FILE);
+        let file = data.join(SETUP_LINK);
         let held = match fs::read_to_string(&file) {
             Ok(link) => Some(link),
             Err(e) if e.kind() == io::ErrorKind::NotFound => None,

@@ -195,6 +195,41 @@ fn another_trust_file_than_the_logs_verifies_nothing() {
 }
 
 #[test]
+fn a_trust_file_that_nobody_can_follow_excuses_no_lie() {
+    block_on(on_both(async |fresh| {
+        let court = Court::of(fresh).await;
+        let stranger = SigningKey::from_seed(&[77; 32]);
+        let terms = Terms { version: 2, root: stranger.verifying(), ..court.trust().terms().clone() };
+        let forged = terms.sign(&[&stranger]).expect("signs").note().to_owned();
+        court.warp("/v1/trust", move |_| (200, forged.clone().into_bytes()));
+        let clean = court.audit(&[]).await;
+        assert_eq!((clean.exit, clean.kinds()), (0, vec![]), "{clean}");
+        assert!(clean.report["not_verified"].to_string().contains("was not believed"), "{clean}");
+        let other_leaf = court.site.get("/v1/pinsets/default/head").await.body;
+        court.warp("/v1/pinsets/prod/head", move |bytes| {
+            let mut answer: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+            let other: serde_json::Value = serde_json::from_slice(&other_leaf).expect("JSON");
+            (answer["leaf"], answer["proof"]) = (other["leaf"].clone(), other["proof"].clone());
+            (200, answer.to_string().into_bytes())
+        });
+        let convicted = court.audit(&[]).await;
+        assert_eq!(
+            (convicted.exit, convicted.kinds()),
+            (1, vec!["head"]),
+            "the answer is wrong by itself: {convicted}"
+        );
+        // A head by a key that the newer file might name is another matter: nobody here can tell.
+        court.warp("/v1/pinsets/prod/head", move |bytes| {
+            let mut answer: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+            answer["head"]["signatures"][0]["keyid"] = json!(stranger.verifying().id());
+            (200, answer.to_string().into_bytes())
+        });
+        let blind = court.audit(&[]).await;
+        assert_eq!((blind.exit, blind.kinds()), (3, vec![]), "{blind}");
+    }));
+}
+
+#[test]
 fn an_older_version_that_was_swept_out_is_not_kept_and_never_equal() {
     block_on(on_both(async |fresh| {
         let court = Court::of(fresh).await;

@@ -9,7 +9,7 @@ use crate::{
     name::SetName,
     pinset::{
         head::Head,
-        verify::{self, HeadAnswer},
+        verify::{self, HeadAnswer, Refused},
     },
 };
 
@@ -33,18 +33,22 @@ impl Walk {
                 let read = HeadAnswer::parse(&json).map_err(|e| bad(e.to_string()))?;
                 let envelope = String::from_utf8_lossy(&read.head).into_owned();
                 let checked = verify::head(&self.trust, set, None, &read, self.now);
-                let checked = checked.map_err(|e| self.unverified(bad(e.to_string()).with([envelope.clone()])))?;
+                let checked = checked
+                    .map_err(|e| self.unverified(e.hangs_on_trust(), bad(e.to_string()).with([envelope.clone()])))?;
                 let expires = checked.head().expires;
                 let fresh = checked.fresh(self.now);
                 let head = fresh.map_err(|_| Blind::Form(format!("the head of {set} ran out at {expires}")))?;
                 (head.head().clone(), envelope)
             }
             Served::Stored(bytes) => {
-                let head = Head::open(&bytes, &self.trust.heads()).map_err(|e| self.unverified(bad(e.to_string())))?;
+                let head = Head::open(&bytes, &self.trust.heads()).map_err(|e| {
+                    let what = bad(e.to_string());
+                    self.unverified(Refused::Head(e).hangs_on_trust(), what)
+                })?;
                 let (terms, envelope) = (self.trust.terms(), String::from_utf8_lossy(&bytes).into_owned());
                 if (&head.registry, head.epoch, &head.name) != (&terms.origin, terms.epoch, set) {
                     let other = bad("it is of another registry, epoch or set".to_owned()).with([envelope]);
-                    return Err(self.unverified(other));
+                    return Err(self.unverified(head.name == *set, other));
                 }
                 if head.expires <= self.now {
                     self.report.expired_heads.push(set.to_string());
@@ -62,9 +66,10 @@ impl Walk {
         Ok(())
     }
 
-    /// What the trust file can't verify is a fault, unless there is a newer one.
-    fn unverified(&self, fault: Fault) -> Stop {
-        if self.behind { Blind::newer_trust(fault.what).into() } else { fault.into() }
+    /// What the trust file can't verify is a fault, unless it hangs on that file and there is a newer one: a registry that
+    /// lies doesn't get away by serving a trust file that nobody can follow.
+    fn unverified(&self, hangs_on_trust: bool, fault: Fault) -> Stop {
+        if self.behind && hangs_on_trust { Blind::newer_trust(fault.what).into() } else { fault.into() }
     }
 
     /// That the tree which a head names is one of this log's, by a proof made of tiles.
